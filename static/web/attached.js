@@ -1,0 +1,200 @@
+// The session that the page is attached to: its stream on the screen, what is
+// typed on its way back, and its size.
+
+import * as api from './api.js';
+import { Sender } from './input.js';
+import { dismiss, notify } from './notices.js';
+import { Stream } from './stream.js';
+import { holderLine, title } from './view.js';
+
+const most = 4 << 20; // bytes written to the screen and not drawn, before the stream pauses
+const least = 256 << 10; // and when it goes on
+const settle = 150; // ms after the last change of the window's size
+
+const key = ({ cols, rows }) => `${cols}x${rows}`;
+
+/**
+ * Attached owns the tab's only stream. Its size is the session's, until its
+ * person types or asks: then the session gets the window's, and follows it
+ * until somebody elsewhere does the same.
+ *
+ * Handlers: session(view), sessions(change), phase(name), check() as of
+ * Stream, and login() when the server wants a new login.
+ */
+export class Attached {
+  #screen;
+  #stream;
+  #sender = null;
+  #session = null;
+  #claimed = false; // the session's size follows this window
+  #asked = []; // the last sizes that this page asked for
+  #behind = false; // the stream was paused for the screen, and has not caught up
+  #answering = true; // this tab answers for the emulator; of several, the last one looked at
+  #tabs = new BroadcastChannel('holdfast');
+  #login;
+
+  constructor(pane, Screen, handlers) {
+    this.#login = handlers.login;
+    this.#screen = new Screen(pane, (bytes, person) => this.#input(bytes, person));
+    this.#stream = new Stream(api.eventsURL, {
+      ...handlers,
+      bytes: (bytes, cursor) => this.#write(bytes, cursor),
+      gap: (from, to) => this.#screen.note(`bytes ${from} to ${to} of the output no longer exist`),
+      resize: (cols, rows) => this.#resized({ cols, rows }),
+      end: () => {},
+      phase: (name) => this.#phase(name, handlers.phase),
+    });
+    this.#tabs.onmessage = ({ data }) => {
+      if (data === this.#session?.id) {
+        this.#answering = false;
+      }
+    };
+    addEventListener('focus', () => this.#answer());
+    let timer = 0;
+    new ResizeObserver(() => {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.#windowChanged(), settle);
+    }).observe(pane);
+  }
+
+  get screen() {
+    return this.#screen;
+  }
+
+  get stream() {
+    return this.#stream;
+  }
+
+  /** Attaches to a session; null: to none, which still hears of changes. */
+  attach(session) {
+    this.#sender?.close();
+    this.#session = session;
+    this.#claimed = false;
+    this.#behind = false;
+    this.#screen.clear();
+    if (session) {
+      this.#sender = new Sender((bytes, id) => api.input(session.id, bytes, id), (what) => this.#sent(what));
+      this.#screen.show(session.cols, session.rows);
+      this.#answer();
+    }
+    this.#stream.follow(session?.id ?? null);
+  }
+
+  /** Takes in what has changed about the session. */
+  update(session) {
+    if (session.live && !this.#session.live) {
+      dismiss('input');
+    }
+    this.#session = session;
+  }
+
+  /** Makes the session as large as the window. */
+  fit() {
+    this.#claimed = true;
+    this.#claim();
+  }
+
+  focus() {
+    this.#screen.focus();
+  }
+
+  #phase(name, tell) {
+    if (name === 'live') {
+      this.#behind = false;
+      this.#sender?.open();
+    } else if (!this.#behind) {
+      this.#sender?.hold();
+    }
+    tell(name);
+  }
+
+  #write(bytes, cursor) {
+    this.#screen.write(bytes, this.#stream.phase !== 'live', () => {
+      if (this.#behind && this.#screen.pending < least) {
+        this.#stream.full = false;
+      }
+    });
+    if (this.#screen.pending > most) {
+      this.#behind = true;
+      this.#stream.full = true;
+    }
+    document.dispatchEvent(new CustomEvent('holdfast:output', { detail: { session: this.#session.id, bytes, cursor } }));
+  }
+
+  #input(bytes, person) {
+    const session = this.#session;
+    if (!session || (!person && !this.#answering)) {
+      return;
+    }
+    if (!session.live) {
+      if (person) {
+        const reason = session.holder ? `is ${holderLine(session)}: it can only be read here` : 'is not running: resume it to type';
+        notify('input', `${title(session)} ${reason}.`);
+      }
+      return;
+    }
+    if (person && !this.#claimed) {
+      this.fit();
+    }
+    this.#sender.type(bytes);
+  }
+
+  #sent({ kind, written, left, error }) {
+    const sender = this.#sender;
+    switch (kind) {
+      case 'retrying':
+        notify('sending', 'No answer from the server: what you typed waits and is sent again.');
+        break;
+      case 'sent':
+        dismiss('sending');
+        break;
+      case 'stuck':
+        notify('input', `${error.message} Typed: ${written} bytes; waiting: ${left}.`, {
+          actions: [['Send the rest', () => sender.resume()], ['Drop the rest', () => sender.discard()]],
+        });
+        break;
+      case 'refused':
+        if (error.status === 401) {
+          this.#login();
+        } else {
+          notify('input', `Not typed: ${error.message}`, { tone: 'failed' });
+        }
+    }
+  }
+
+  #answer() {
+    if (this.#session) {
+      this.#answering = true;
+      this.#tabs.postMessage(this.#session.id);
+    }
+  }
+
+  #resized(size) {
+    if (this.#stream.phase === 'live' && !this.#asked.includes(key(size))) {
+      this.#claimed = false; // somebody elsewhere claimed it
+    }
+    this.#screen.show(size.cols, size.rows);
+  }
+
+  #windowChanged() {
+    this.#screen.layout();
+    if (this.#claimed) {
+      this.#claim();
+    }
+  }
+
+  async #claim() {
+    const room = this.#screen.room();
+    this.#screen.layout();
+    const session = this.#session;
+    if (!room || !session?.live || (room.cols === this.#screen.columns && room.rows === this.#screen.rows)) {
+      return;
+    }
+    this.#asked = [...this.#asked.slice(-7), key(room)];
+    try {
+      await api.resize(session.id, room.cols, room.rows);
+    } catch (error) {
+      notify('size', `The size was not changed: ${error.message}`);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// The list of sessions, newest activity first.
+
+import { ago, commandLine, holderLine, stateText, title, tone } from './view.js';
+
+const ageInterval = 15_000; // ms between updates of "3 min"
+
+function make(tag, className, text = '') {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}
+
+/** A List knows all sessions and shows those that match its filter. */
+export class List {
+  #nav;
+  #sessions = new Map(); // id -> session
+  #items = new Map(); // id -> <li>
+  #selected = null;
+  #filter = '';
+
+  constructor(nav) {
+    this.#nav = nav;
+    nav.addEventListener('keydown', (event) => this.#walk(event));
+    setInterval(() => this.#draw(), ageInterval);
+  }
+
+  get size() {
+    return this.#sessions.size;
+  }
+
+  get(id) {
+    return this.#sessions.get(id);
+  }
+
+  /** The most recently active session. */
+  first() {
+    return this.#sorted()[0];
+  }
+
+  /** The session that the server's short endpoints act on. */
+  bound() {
+    return this.#sorted().find((session) => session.bound);
+  }
+
+  /** Takes the place of all that was known. */
+  replace(sessions) {
+    this.#sessions = new Map(sessions.map((session) => [session.id, session]));
+    this.#draw();
+  }
+
+  /** Takes in one changed, new or deleted session. */
+  change(session) {
+    if (session.deleted) {
+      this.#sessions.delete(session.id);
+    } else {
+      this.#sessions.set(session.id, session);
+    }
+    this.#draw();
+  }
+
+  select(id) {
+    this.#selected = id;
+    this.#draw();
+  }
+
+  set filter(text) {
+    this.#filter = text.trim().toLowerCase();
+    this.#draw();
+  }
+
+  focus() {
+    (this.#nav.querySelector('[aria-current]') ?? this.#nav.querySelector('a'))?.focus();
+  }
+
+  #sorted() {
+    const time = (session) => session.active_at ?? session.created_at ?? '';
+    return [...this.#sessions.values()].sort((a, b) => time(b).localeCompare(time(a)) || a.id.localeCompare(b.id));
+  }
+
+  #draw() {
+    const shown = this.#sorted().filter((session) => this.#matches(session));
+    const list = this.#nav.querySelector('ul');
+    const items = shown.map((session) => this.#item(session));
+    if (items.length !== list.children.length || items.some((item, i) => list.children[i] !== item)) {
+      const focused = list.contains(document.activeElement) ? document.activeElement : null;
+      list.replaceChildren(...items);
+      focused?.focus();
+    }
+    for (const id of this.#items.keys()) {
+      if (!this.#sessions.has(id)) {
+        this.#items.delete(id);
+      }
+    }
+    const none = this.#nav.querySelector('.none');
+    none.hidden = shown.length > 0;
+    none.textContent = this.#sessions.size ? 'No session matches.' : 'No sessions yet.';
+  }
+
+  #matches(session) {
+    return `${title(session)} ${commandLine(session)} ${session.state} ${session.id}`.toLowerCase().includes(this.#filter);
+  }
+
+  /** The item of a session: made once, so that focus and hover stay. */
+  #item(session) {
+    let item = this.#items.get(session.id);
+    if (!item) {
+      item = make('li', '');
+      const link = make('a', 'session');
+      link.href = `#${session.id}`;
+      link.append(make('span', 'dot'), make('span', 'title'), make('span', 'age'), make('span', 'program'), make('span', 'state'), make('span', 'holder'));
+      item.append(link);
+      this.#items.set(session.id, item);
+    }
+    const link = item.firstChild;
+    const set = (name, text) => {
+      const element = link.querySelector(name);
+      if (element.textContent !== text) {
+        element.textContent = text;
+      }
+    };
+    link.dataset.tone = tone(session);
+    if (session.id === this.#selected) {
+      link.setAttribute('aria-current', 'true');
+    } else {
+      link.removeAttribute('aria-current');
+    }
+    set('.title', title(session));
+    set('.age', ago(session.active_at ?? session.created_at));
+    set('.program', commandLine(session));
+    set('.state', stateText(session));
+    set('.holder', holderLine(session));
+    return item;
+  }
+
+  #walk(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) {
+      return;
+    }
+    const links = [...this.#nav.querySelectorAll('a')];
+    const at = links.indexOf(document.activeElement);
+    links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
+    event.preventDefault();
+  }
+}

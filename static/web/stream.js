@@ -1,0 +1,242 @@
+// One event stream, followed with a cursor: every byte of a session's log is
+// handed on exactly once, in order, over any number of connections.
+//
+// An EventSource repeats a connection that was cut by itself, with the last id
+// that it saw. Any other failure closes it for good: then, and after a silence,
+// a hidden tab or a full terminal, this module makes a new one and says itself
+// where to go on.
+
+const silence = 25_000; // ms; the server sends a ping every 10 s
+const firstDelay = 500; // ms before the first new try, doubled up to maxDelay
+const maxDelay = 10_000;
+
+const encoder = new TextEncoder();
+
+function decodeBase64(text) {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) {
+    bytes[i] = binary.charCodeAt(i);
+  }
+  return bytes;
+}
+
+/**
+ * A Stream follows one session, or only the store's changes. Its phase is
+ * 'closed', 'waiting' (for the next try, or while asleep or full),
+ * 'connecting', 'replaying' (what was there when it connected), or 'live'.
+ *
+ * Handlers: bytes(bytes, cursor), gap(from, to), resize(cols, rows),
+ * session(view), sessions(change), end(state), phase(name), and
+ * check(): a promise that must be kept before a failed stream is tried again;
+ * it is rejected to try later, and kept with false to give up.
+ */
+export class Stream {
+  #on;
+  #url;
+  #source = null;
+  #id = null;
+  #cursor = null; // every byte below it was handed on; null: nothing yet
+  #end = null; // the log's end when this connection was made; null: not known yet
+  #phase = 'closed';
+  #failures = 0;
+  #heard = 0; // ms, when the last event came
+  #retry = 0; // timer
+  #asleep = false; // no connection wanted: hidden
+  #full = false; // no connection wanted: the reader is behind
+
+  constructor(url, handlers) {
+    this.#url = url;
+    this.#on = handlers;
+    setInterval(() => this.#watch(), 1000);
+  }
+
+  get phase() {
+    return this.#phase;
+  }
+
+  get cursor() {
+    return this.#cursor;
+  }
+
+  /** Follows a session from the server's choice of its tail; null: none. */
+  follow(id) {
+    this.#id = id;
+    this.#cursor = null;
+    this.#failures = 0;
+    this.#full = false;
+    this.#open();
+  }
+
+  /** Closes the stream until the next follow. */
+  close() {
+    this.#drop('closed');
+  }
+
+  /** While asleep there is no connection; the cursor stays. */
+  set asleep(asleep) {
+    this.#asleep = asleep;
+    this.#want();
+  }
+
+  /** While full there is no connection: the log on the server is the buffer. */
+  set full(full) {
+    this.#full = full;
+    this.#want();
+  }
+
+  /** Tries at once, whatever the backoff says, unless a stream is open. */
+  hurry() {
+    if (this.#phase === 'waiting') {
+      this.#failures = 0;
+      this.#open();
+    }
+  }
+
+  /** Makes a new connection now: the old one may be dead without saying so. */
+  reopen() {
+    if (this.#phase !== 'closed') {
+      this.#open();
+    }
+  }
+
+  #want() {
+    const wanted = !this.#asleep && !this.#full;
+    if (!wanted && this.#phase !== 'closed') {
+      this.#drop('waiting');
+    } else if (wanted && this.#phase === 'waiting') {
+      this.#open();
+    }
+  }
+
+  #drop(phase) {
+    clearTimeout(this.#retry);
+    this.#source?.close();
+    this.#source = null;
+    this.#setPhase(phase);
+  }
+
+  #setPhase(phase) {
+    if (phase !== this.#phase) {
+      this.#phase = phase;
+      this.#on.phase(phase);
+    }
+  }
+
+  #open() {
+    this.#drop('waiting');
+    if (this.#asleep || this.#full) {
+      return;
+    }
+    const source = new EventSource(this.#url(this.#id, this.#cursor));
+    this.#source = source;
+    this.#heard = Date.now();
+    this.#end = null;
+    this.#setPhase('connecting');
+    const listen = (name, handle) =>
+      source.addEventListener(name, (event) => {
+        if (this.#source === source) {
+          this.#heard = Date.now();
+          handle(event);
+        }
+      });
+    const listenJSON = (name, handle) => listen(name, (event) => handle(JSON.parse(event.data)));
+
+    listen('open', () => this.#opened());
+    listen('error', () => this.#failed());
+    listen('output', (event) => this.#take(event, encoder.encode(JSON.parse(event.data))));
+    listen('bytes', (event) => this.#take(event, decodeBase64(JSON.parse(event.data))));
+    listenJSON('gap', ({ from, to }) => this.#skip(from, to));
+    listenJSON('live', ({ cursor }) => this.#caughtUp(cursor));
+    listenJSON('resize', ({ cols, rows }) => this.#on.resize(cols, rows));
+    listenJSON('session', (view) => this.#session(view));
+    listenJSON('sessions', (change) => this.#on.sessions(change));
+    listenJSON('end', (end) => this.#on.end(end));
+    listen('ping', () => {});
+  }
+
+  #opened() {
+    this.#failures = 0;
+    // Without a session there is nothing to replay.
+    this.#setPhase(this.#id ? 'replaying' : 'live');
+  }
+
+  #failed() {
+    this.#end = null;
+    if (this.#source.readyState !== EventSource.CLOSED) {
+      this.#setPhase('connecting'); // the browser tries again, with its last id
+      return;
+    }
+    this.#drop('waiting');
+    const delay = Math.min(maxDelay, firstDelay * 2 ** this.#failures++);
+    this.#retry = setTimeout(() => this.#again(), delay * (0.75 + Math.random() / 2));
+  }
+
+  async #again() {
+    const id = this.#id;
+    let goOn = true;
+    try {
+      goOn = await this.#on.check();
+    } catch {
+      // Not reachable: the EventSource will fail too, and back off further.
+    }
+    if (this.#phase !== 'waiting' || this.#id !== id) {
+      return;
+    }
+    if (goOn) {
+      this.#open();
+    } else {
+      this.#drop('closed');
+    }
+  }
+
+  #watch() {
+    if (this.#source && Date.now() - this.#heard > silence) {
+      this.#open();
+    }
+  }
+
+  #session(view) {
+    if (!this.#id) {
+      return; // the binding's session, which nobody asked for
+    }
+    this.#end ??= view.cursor;
+    this.#on.session(view);
+  }
+
+  #take(event, bytes) {
+    if (!this.#id) {
+      return;
+    }
+    const end = Number(event.lastEventId.slice(event.lastEventId.lastIndexOf('/') + 1));
+    const start = end - bytes.length;
+    if (this.#cursor === null) {
+      this.#cursor = start;
+    }
+    if (start > this.#cursor) {
+      this.#skip(this.#cursor, start);
+    }
+    const known = this.#cursor - start; // bytes of this chunk that came before
+    if (known < bytes.length) {
+      this.#cursor = end;
+      this.#on.bytes(known > 0 ? bytes.subarray(known) : bytes, end);
+    }
+    // A program that prints faster than this page reads never lets it reach
+    // the end, but has no more to replay.
+    if (this.#phase === 'replaying' && this.#end !== null && this.#cursor >= this.#end) {
+      this.#setPhase('live');
+    }
+  }
+
+  #skip(from, to) {
+    if (this.#cursor === null || to > this.#cursor) {
+      this.#cursor = to;
+      this.#on.gap(from, to);
+    }
+  }
+
+  #caughtUp(cursor) {
+    this.#cursor ??= cursor;
+    this.#setPhase('live');
+  }
+}
