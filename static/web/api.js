@@ -29,7 +29,7 @@ const at = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
 
 export const login = (token) => json('POST', 'login', { token });
 export const sessions = async () => (await request('GET', 'sessions')).sessions;
-export const profiles = async () => (await request('GET', 'profiles')).profiles;
+export const profiles = async () => Object.keys((await request('GET', 'profiles')).profiles).sort();
 export const create = (spec) => json('POST', 'new', spec);
 export const resume = (id) => json('POST', 'resume', { id });
 export const fork = (id, spec = {}) => json('POST', 'fork', { id, ...spec });
@@ -55,6 +55,9 @@ export function eventsURL(id, from) {
   const query = from === null ? 'watch=1' : `watch=1&from=${from}`;
   return id ? `${at(id, '/events')}?${query}` : 'events?watch=1';
 }
+
+/** Asks whether an event stream can begin; an EventSource does not tell why not. */
+export const tryEvents = (id, from) => request('HEAD', eventsURL(id, from));
 
 /**
  * Takes the token out of the address, so that neither the address bar nor the

@@ -74,7 +74,7 @@ function drawHead() {
   $('#head').dataset.tone = tone(session);
   $('#name').textContent = title(session);
   const size = session.cols ? `${session.cols}×${session.rows}` : '';
-  $('#about').textContent = $('#about').title = [stateText(session), holderLine(session), commandLine(session), session.cwd, size].filter(Boolean).join(' · ');
+  $('#about').textContent = $('#about').title = [stateText(session), session.storage_error, holderLine(session), commandLine(session), session.cwd, size].filter(Boolean).join(' · ');
   const can = {
     resume: !isLive(session), fit: session.live, stop: session.live || session.state === 'interrupted',
     fork: true, rename: true, delete: !session.holder,
@@ -131,6 +131,24 @@ async function refresh() {
     return false;
   }
   drawHead();
+  return true;
+}
+
+/** Finds out why a stream failed, and tells whether to try it again. */
+async function check() {
+  if (!(await refresh())) {
+    return false;
+  }
+  try {
+    await api.tryEvents(selected, attached.stream.cursor);
+  } catch (error) {
+    if (error.status !== 416) {
+      throw error;
+    }
+    // The log is shorter than what was shown: its end was lost with the machine's power.
+    attached.attach(list.get(selected));
+    attached.screen.note('the end of what was shown was lost; the output goes on before it');
+  }
   return true;
 }
 
@@ -294,7 +312,7 @@ async function attach() {
   const view = new Attached($('#pane'), Screen, {
     session: changed,
     sessions: changed,
-    check: refresh,
+    check,
     login: () => showLogin('The server wants a new login.'),
     phase: (name) => {
       drawLink();

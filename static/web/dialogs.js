@@ -34,7 +34,7 @@ function open(dialog, accept) {
 export function askNew(profiles, create) {
   const dialog = document.getElementById('create');
   const [profile, command, folder, called] = ['profile', 'command', 'folder', 'called'].map((id) => document.getElementById(id));
-  profile.replaceChildren(new Option('none: a command line', ''), ...profiles.map(({ name }) => new Option(name)));
+  profile.replaceChildren(new Option('none: a command line', ''), ...profiles.map((name) => new Option(name)));
   const noCommand = () => (command.disabled = profile.value !== '');
   profile.onchange = noCommand;
   noCommand();

@@ -37,7 +37,7 @@ export class Stream {
   #source = null;
   #id = null;
   #cursor = null; // every byte below it was handed on; null: nothing yet
-  #end = null; // the log's end when this connection was made; null: not known yet
+  #end = null; // the log's end when this connection was made; null: not known
   #phase = 'closed';
   #failures = 0;
   #heard = 0; // ms, when the last event came
@@ -200,7 +200,9 @@ export class Stream {
     if (!this.#id) {
       return; // the binding's session, which nobody asked for
     }
-    this.#end ??= view.cursor;
+    if (view.live || view.holder) {
+      this.#end ??= view.cursor;
+    }
     this.#on.session(view);
   }
 

@@ -1,31 +1,31 @@
-// The page's policy forbids inline styles: a <style> element filled in by
-// script, and a style attribute set as text. The emulator uses both. Both have
-// a form that the policy allows and that means the same: a constructed style
-// sheet, and the style object. This module, loaded before the emulator, makes
-// the first use the second.
+// The page's policy forbids inline styles: a <style> element, and a style
+// attribute set as text. The emulator uses both. Both have a form that the
+// policy allows and that means the same: a constructed style sheet, and the
+// style object. This module, loaded before the emulator, makes the first use
+// the second.
 
-const sheets = new WeakMap(); // <style> element -> its CSSStyleSheet
+/** Takes the place of a <style> element. */
+class StyleElement extends HTMLElement {
+  #sheet = new CSSStyleSheet();
 
-Object.defineProperty(HTMLStyleElement.prototype, 'textContent', {
-  configurable: true,
-  get() {
-    return [...(sheets.get(this)?.cssRules ?? [])].map((rule) => rule.cssText).join('\n');
-  },
-  set(css) {
-    let sheet = sheets.get(this);
-    if (!sheet) {
-      sheet = new CSSStyleSheet();
-      sheets.set(this, sheet);
-      document.adoptedStyleSheets.push(sheet);
-    }
-    sheet.replaceSync(css);
-  },
-});
+  set textContent(css) {
+    this.#sheet.replaceSync(css);
+  }
 
-HTMLStyleElement.prototype.remove = function () {
-  const sheet = sheets.get(this);
-  document.adoptedStyleSheets = document.adoptedStyleSheets.filter((s) => s !== sheet);
-  Element.prototype.remove.call(this);
+  connectedCallback() {
+    document.adoptedStyleSheets.push(this.#sheet);
+  }
+
+  disconnectedCallback() {
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== this.#sheet);
+  }
+}
+
+customElements.define('holdfast-style', StyleElement);
+
+const createElement = document.createElement;
+document.createElement = function (name, options) {
+  return createElement.call(this, name === 'style' ? 'holdfast-style' : name, options);
 };
 
 const setAttribute = Element.prototype.setAttribute;

@@ -106,6 +106,7 @@ export class Screen {
   /** Makes the letters smaller if the pane is too small for the session. */
   layout() {
     let room = this.room();
+    this.#pane.classList.toggle('wide', Boolean(room) && (room.cols > this.columns || room.rows > this.rows));
     let font = baseFont;
     while (room && font > smallestFont && (room.cols < this.columns || room.rows < this.rows)) {
       font -= 0.5;

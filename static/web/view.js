@@ -29,8 +29,10 @@ export function stateText(session) {
     case 'interrupted':
       if (session.cause === 'gateway_crash') return 'interrupted: its server crashed';
       return session.cause === 'gateway_shutdown' ? 'interrupted: its server was shut down' : 'interrupted';
+    case 'unreadable':
+      return `unreadable: ${session.reason}`;
     default:
-      return session.state || 'unreadable';
+      return session.state;
   }
 }
 
