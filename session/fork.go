@@ -1,0 +1,137 @@
+package session
+
+import (
+	"slices"
+	"strconv"
+
+	"holdfast/store"
+)
+
+// Fork makes a new session with the parent's spec and a copy of its log, and
+// starts its own run. The parent is not touched; it may be live, here or
+// elsewhere. With bind the fork is bound.
+//
+// It returns store.ErrNotFound, ErrPastEnd and the errors of New.
+func (c *Controller) Fork(id string, f ForkSpec, bind bool) (View, error) {
+	row, from, err := c.forkOf(id, f)
+	if err != nil {
+		return View{}, err
+	}
+	if bind {
+		c.bindMu.Lock()
+		defer c.bindMu.Unlock()
+	}
+	return c.create(row, from, bind)
+}
+
+// forkOf turns a request into the row of a fork that is still to be made.
+func (c *Controller) forkOf(id string, f ForkSpec) (*store.Row, *store.Source, error) {
+	parent, err := c.store.Row(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := c.forkPoint(id, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := f.Profile
+	if name == "" && len(f.Argv) == 0 {
+		name = parent.Profile
+	}
+	p, err := c.profile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkName(f.Name); err != nil {
+		return nil, nil, err
+	}
+	row := newRow()
+	row.Name, row.Cwd, row.Env, row.Profile = f.Name, parent.Cwd, parent.Env, name
+	row.Parent, row.ForkedAt = id, &at
+	row.Cols, row.Rows, row.AutoResume = parent.Cols, parent.Rows, parent.AutoResume
+	switch {
+	case len(f.Argv) > 0:
+		row.Argv = f.Argv
+	case name != parent.Profile:
+		row.Argv = expand(p.Start, row.ID, id, row.Cwd)
+	case len(p.Fork) > 0:
+		row.Argv = expand(p.Fork, row.ID, id, row.Cwd)
+	default:
+		row.Argv = slices.Clone(parent.Argv)
+	}
+	if name != parent.Profile || len(f.Argv) > 0 {
+		row.AutoResume = len(p.Resume) > 0 || plainShell(row.Argv)
+	}
+	if _, err := c.programOf(row.ID, row.Argv, row.Cwd, row.Env, row.Cols, row.Rows); err != nil {
+		return nil, nil, err
+	}
+	return row, &store.Source{ID: id, At: at}, nil
+}
+
+// forkPoint is the cursor up to which a fork has its parent's log: a turn's is
+// where the log stood when the turn was submitted.
+func (c *Controller) forkPoint(id string, f ForkSpec) (int64, error) {
+	follower, err := c.store.Follow(id)
+	if err != nil {
+		return 0, err
+	}
+	defer follower.Close()
+	oldest, end, err := follower.Bounds()
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case f.At != nil && f.Turn != nil:
+		return 0, &SpecError{"turn", strconv.Itoa(*f.Turn), "cannot be given together with at"}
+	case f.At != nil && (*f.At < oldest || *f.At > end):
+		return 0, &SpecError{"at", strconv.FormatInt(*f.At, 10), "the log has " + strconv.FormatInt(oldest, 10) + " to " + strconv.FormatInt(end, 10)}
+	case f.At != nil:
+		return *f.At, nil
+	case f.Turn == nil:
+		return end, nil
+	}
+	entries, _, err := follower.Entries(0)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		if e.Kind == "turn" && e.Turn == *f.Turn && e.At >= oldest {
+			return e.At, nil
+		}
+	}
+	return 0, &SpecError{"turn", strconv.Itoa(*f.Turn), "no such turn in the log"}
+}
+
+// Switch goes on from the bound session with another program: the old run is
+// stopped, the session forked, the new program started and bound. If the new
+// one does not start, the old session stays stopped, with its own spec, and
+// bound. Errors that are found before the stop change nothing.
+func (c *Controller) Switch(s SwitchSpec) (View, error) {
+	id, err := c.Bound()
+	if err != nil {
+		return View{}, err
+	}
+	if s.Profile == "" && len(s.Argv) == 0 {
+		return View{}, &SpecError{"profile", "", "name a profile or an argv to switch to"}
+	}
+	f := ForkSpec{Profile: s.Profile, Argv: s.Argv}
+	if _, _, err := c.forkOf(id, f); err != nil {
+		return View{}, err
+	}
+	release, err := c.reserve(id, "being switched", true, false)
+	if err != nil {
+		return View{}, err
+	}
+	defer release()
+	c.step("switch:reserved")
+	if _, err := c.halt(id); err != nil {
+		return View{}, err
+	}
+	c.bindMu.Lock()
+	defer c.bindMu.Unlock()
+	row, from, err := c.forkOf(id, f)
+	if err != nil {
+		return View{}, err
+	}
+	return c.create(row, from, true)
+}

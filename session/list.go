@@ -1,0 +1,107 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/store"
+)
+
+// minPrefix is how much of an id names a session.
+const minPrefix = 8
+
+// A Filter selects sessions of a list; its zero value selects all.
+type Filter struct {
+	State string // a state, or Unreadable
+	Query string // part of the id, name, program or folder, in any case
+}
+
+// List returns the sessions that f selects, newest activity first. Sessions
+// that cannot be read are in it, with the reason.
+func (c *Controller) List(f Filter) ([]View, error) {
+	ids, err := c.store.IDs()
+	if err != nil {
+		return nil, err
+	}
+	views := make([]View, 0, len(ids))
+	for _, id := range ids {
+		v, err := c.Get(id)
+		if err == nil && f.match(&v) {
+			views = append(views, v)
+		}
+	}
+	slices.SortFunc(views, func(a, b View) int {
+		return cmp.Or(-activity(&a).Compare(activity(&b)), strings.Compare(a.ID, b.ID))
+	})
+	return views, nil
+}
+
+func activity(v *View) time.Time {
+	if v.ActiveAt == nil {
+		return time.Time{}
+	}
+	return *v.ActiveAt
+}
+
+func (f Filter) match(v *View) bool {
+	if f.State != "" && f.State != v.State {
+		return false
+	}
+	q := strings.ToLower(f.Query)
+	return q == "" || slices.ContainsFunc(append([]string{v.ID, v.Name, v.Cwd}, v.Argv...), func(s string) bool {
+		return strings.Contains(strings.ToLower(s), q)
+	})
+}
+
+// Get returns one session, also one that cannot be read. It returns
+// store.ErrNotFound if there is none.
+func (c *Controller) Get(id string) (View, error) {
+	v, err := c.trueView(id)
+	if e, ok := errors.AsType[*store.DamagedError](err); ok {
+		return View{ID: id, State: Unreadable, Reason: e.Reason, Argv: []string{}}, nil
+	}
+	return v, err
+}
+
+// Resolve returns the id that a reference means: an id, the first 8 or more
+// characters of one, or a name. It returns store.ErrNotFound, or an
+// *AmbiguousError with the candidates.
+func (c *Controller) Resolve(ref string) (string, error) {
+	if store.ValidID(ref) {
+		if _, err := c.store.Row(ref); !errors.Is(err, store.ErrNotFound) {
+			return ref, nil
+		}
+		return "", store.ErrNotFound
+	}
+	ids, err := c.store.IDs()
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, id := range ids {
+		if len(ref) >= minPrefix && strings.HasPrefix(id, ref) || ref != "" && c.named(id, ref) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", store.ErrNotFound
+	case 1:
+		return found[0], nil
+	}
+	e := &AmbiguousError{Ref: ref}
+	for _, id := range found {
+		if v, err := c.Get(id); err == nil {
+			e.Candidates = append(e.Candidates, v)
+		}
+	}
+	return "", e
+}
+
+func (c *Controller) named(id, name string) bool {
+	row, err := c.store.Row(id)
+	return err == nil && row.Name == name
+}

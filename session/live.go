@@ -1,0 +1,288 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"holdfast/leasefs"
+	"holdfast/session/process"
+	"holdfast/state"
+	"holdfast/store"
+)
+
+// How long a failed append waits before it is tried again. The program waits
+// too, since nobody reads its terminal.
+const minRetry, maxRetry = 100 * time.Millisecond, 2 * time.Second
+
+// A live is one life of a session in this process: from before its lease is
+// taken until it is free again.
+//
+// Its goroutines: run, from publish on, which reads the program's output and
+// ends the life; one writer while there is input that nobody's request waits
+// with; timers for idle and fsync, which do nothing once the writer is closed.
+type live struct {
+	c     *Controller
+	id    string
+	ready chan struct{} // closed when the program runs, or err is set
+	done  chan struct{} // closed when the lease is free
+	input *queue        // takes input even before ready
+
+	// Set before ready is closed, immutable after.
+	err   error // why there is no program; nil if there is
+	lease *leasefs.Lease
+	w     *store.Writer
+	proc  *process.Process
+
+	idle      *idler
+	dirty     atomic.Bool            // appended to since the last fsync was planned
+	trouble   atomic.Pointer[string] // why the store cannot be written; nil: it can
+	stopAsked atomic.Bool            // a user's stop came before the end
+	turns     atomic.Int64           // number of the last turn
+	abandon   chan struct{}          // closed when nothing of this life need be kept any more
+	abandoned atomic.Bool
+}
+
+// begin registers a life, so that its input is taken and Close waits for it.
+// The caller has the session reserved and must publish or fail the life.
+func (c *Controller) begin(id string) (*live, error) {
+	l := &live{
+		c: c, id: id,
+		ready: make(chan struct{}), done: make(chan struct{}), abandon: make(chan struct{}),
+	}
+	l.input = newQueue(l, c.cfg.InputTimeout)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return nil, ErrClosing
+	}
+	c.live[id] = l
+	return l, nil
+}
+
+// fail ends a life that has no program: senders are told why. Lease and
+// writer have been given back.
+func (l *live) fail(err error) {
+	l.err = err
+	l.unregister()
+	close(l.ready)
+	l.input.close(err)
+	close(l.done)
+	l.c.changes.add(l.id)
+}
+
+// publish makes a life that is on disk visible and lets it run.
+func (l *live) publish() {
+	l.turns.Store(int64(l.w.Row().Turns))
+	l.idle = newIdler(l.c.cfg.IdleAfter, func(ev state.Event) {
+		if _, err := l.transition(ev, false, nil); err != nil && !errors.Is(err, state.ErrIllegal) {
+			l.c.log.Warn("state not saved", "session", l.id, "err", err)
+		}
+	})
+	close(l.ready)
+	l.c.changes.add(l.id)
+	l.c.log.Info("run started", "session", l.id, "pid", l.proc.Identity().PID)
+	go l.run()
+	l.input.open()
+}
+
+// run reads the program's output to its end, then ends the life.
+func (l *live) run() {
+	buf := make([]byte, pumpBuffer)
+	for {
+		n, err := l.proc.Read(buf)
+		if n > 0 && !l.keep(buf[:n]) {
+			break
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				l.c.log.Warn("terminal lost", "session", l.id, "err", err)
+			}
+			break
+		}
+	}
+	l.finish()
+}
+
+// pumpBuffer is how many bytes of output are appended at once. The kernel's
+// terminal holds less; see docs/performance.md.
+const pumpBuffer = 64 << 10
+
+// keep appends output to the log, as often as it takes: no byte is dropped.
+// It reports false when the life was abandoned meanwhile.
+func (l *live) keep(p []byte) bool {
+	for wait := minRetry; ; wait = min(2*wait, maxRetry) {
+		err := l.w.Append(p)
+		if err == nil {
+			l.clear()
+			l.idle.touch()
+			if !l.dirty.Swap(true) {
+				time.AfterFunc(time.Second, l.sync)
+			}
+			return true
+		}
+		l.report(err)
+		select {
+		case <-l.abandon:
+			return false
+		case <-time.After(wait):
+		}
+	}
+}
+
+// sync makes the log durable, once a second while it is written. A log that
+// cannot be is not ours any more: on a network file system that is how a lost
+// lock shows.
+func (l *live) sync() {
+	l.dirty.Store(false)
+	if err := l.w.Sync(); err != nil && !errors.Is(err, store.ErrClosed) {
+		l.lose(err)
+	}
+}
+
+// lose stops the program of a session that somebody else may be writing, and
+// writes nothing more.
+func (l *live) lose(err error) {
+	l.c.log.Error("lease lost", "session", l.id, "err", err)
+	l.drop()
+	l.proc.Stop(0)
+}
+
+// drop gives up everything that is not on disk yet.
+func (l *live) drop() {
+	if !l.abandoned.Swap(true) {
+		close(l.abandon)
+	}
+}
+
+// finish ends a life whose last byte is in the log: final state on disk, then
+// visible to readers, then the lease.
+func (l *live) finish() {
+	exit := l.proc.Wait()
+	l.proc.Close()
+	l.idle.stop()
+	l.input.close(ErrNotLive)
+	if err := l.w.Sync(); err != nil {
+		l.lose(err)
+	}
+	for wait := minRetry; !l.abandoned.Load(); wait = min(2*wait, maxRetry) {
+		err := l.record(exit)
+		if err == nil {
+			break
+		}
+		l.report(err)
+		if l.c.isClosing() {
+			break // the next look at the row finds the truth
+		}
+		select {
+		case <-l.abandon:
+		case <-time.After(wait):
+		}
+	}
+	l.c.log.Info("run ended", "session", l.id, "exit_code", exit.Code, "signal", exit.Signal)
+	if err := l.w.Close(); err != nil {
+		l.c.log.Warn("log not closed", "session", l.id, "err", err)
+	}
+	l.release()
+}
+
+// record saves how a run ended.
+func (l *live) record(exit process.Exit) error {
+	now := time.Now().UTC()
+	ev := state.TerminationEvent(l.stopAsked.Load(), l.c.isClosing())
+	row, err := l.transition(ev, true, func(r *store.Row) {
+		r.Cause = state.CauseNone
+		if r.State == state.Interrupted {
+			r.Cause = state.CauseGatewayShutdown
+		}
+		r.EndedAt, r.ActiveAt = now, l.idle.last().UTC()
+		r.PID, r.PIDStart = 0, 0
+		r.ExitCode, r.Signal = nil, exit.Signal
+		if exit.Signal == "" {
+			r.ExitCode = &exit.Code
+		}
+	})
+	if err != nil {
+		return err
+	}
+	_, end := l.w.Bounds()
+	l.note(store.Entry{Kind: "exit", At: end, Time: now, Run: row.Runs, State: row.State, Cause: row.Cause, ExitCode: row.ExitCode, Signal: row.Signal})
+	return nil
+}
+
+// release gives the lease back, and with it the session.
+func (l *live) release() {
+	if err := l.lease.Release(); err != nil {
+		l.c.log.Warn("lease not released", "session", l.id, "err", err)
+	}
+	l.unregister()
+	close(l.done)
+	l.c.changes.add(l.id)
+}
+
+func (l *live) unregister() {
+	l.c.mu.Lock()
+	delete(l.c.live, l.id)
+	l.c.mu.Unlock()
+}
+
+// transition saves what follows from ev. With fn, more of the row is changed
+// in the same write; without it, an event that changes nothing writes nothing.
+func (l *live) transition(ev state.Event, durable bool, fn func(*store.Row)) (*store.Row, error) {
+	return transition(l.c, l.w, ev, durable, fn)
+}
+
+var errSame = errors.New("nothing to write")
+
+func transition(c *Controller, w *store.Writer, ev state.Event, durable bool, fn func(*store.Row)) (*store.Row, error) {
+	row, err := w.Update(durable, func(r *store.Row) error {
+		next, err := state.Next(r.State, ev)
+		if err != nil {
+			return err
+		}
+		if next == r.State && fn == nil {
+			return errSame
+		}
+		r.State = next
+		if fn != nil {
+			fn(r)
+		}
+		return nil
+	})
+	if errors.Is(err, errSame) {
+		return w.Row(), nil
+	}
+	if err == nil {
+		c.changes.add(row.ID)
+	}
+	return row, err
+}
+
+// note writes a journal entry. The journal serves turns, sizes and times; a
+// session does not fail for it.
+func (l *live) note(e store.Entry) {
+	if err := l.w.Record(e); err != nil {
+		l.c.log.Warn("journal not written", "session", l.id, "err", err)
+	}
+}
+
+// report shows in the session why the store cannot be written.
+func (l *live) report(err error) {
+	text := err.Error()
+	if old := l.trouble.Swap(&text); old == nil {
+		l.c.log.Error("storage error", "session", l.id, "err", err)
+	}
+	l.w.Wake()
+	l.c.changes.add(l.id)
+}
+
+// clear takes the storage error back after a write that worked.
+func (l *live) clear() {
+	if l.trouble.Load() != nil {
+		l.trouble.Store(nil)
+		l.c.log.Info("storage works again", "session", l.id)
+		l.w.Wake()
+		l.c.changes.add(l.id)
+	}
+}

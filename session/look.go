@@ -1,0 +1,232 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"holdfast/state"
+	"holdfast/store"
+)
+
+// look returns the next event that there is. Without one it returns how long
+// to wait at most; 0 means until the next ping.
+func (s *Stream) look() (Event, time.Duration, error) {
+	if e, ok, err := s.lookBinding(); ok || err != nil {
+		return e, 0, err
+	}
+	if e, ok, err := s.lookChanges(); ok || err != nil {
+		return e, 0, err
+	}
+	if s.f == nil {
+		return Event{}, 0, nil
+	}
+	row, err := s.f.Row()
+	if errors.Is(err, store.ErrNotFound) {
+		s.unfollow()
+		s.over = !s.o.Watch && s.o.ID != ""
+		return Event{}, 0, nil
+	}
+	if err != nil {
+		return Event{}, 0, err
+	}
+	if e, ok := s.lookView(row); ok {
+		return e, 0, nil
+	}
+	return s.lookLog(row)
+}
+
+// lookBinding follows a binding that has moved.
+func (s *Stream) lookBinding() (Event, bool, error) {
+	if s.bound == nil || s.bound == s.c.bound.Load() {
+		return Event{}, false, nil
+	}
+	s.bound = s.c.bound.Load()
+	s.unfollow()
+	if s.bound.id != "" {
+		if err := s.follow(s.bound.id); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return Event{}, false, err
+		}
+	}
+	return Event{Kind: KindBind, ID: s.bound.id, Cursor: s.cursor}, true, nil
+}
+
+// errBehind ends a watch that missed changes: its client begins anew.
+var errBehind = errors.New("watcher is too far behind")
+
+// lookChanges tells of one session that changed.
+func (s *Stream) lookChanges() (Event, bool, error) {
+	if !s.o.Watch {
+		return Event{}, false, nil
+	}
+	if len(s.pending) == 0 {
+		ids, next, ok := s.c.changes.since(s.place)
+		if !ok {
+			return Event{}, false, errBehind
+		}
+		s.pending, s.place = ids, next
+	}
+	if len(s.pending) == 0 {
+		return Event{}, false, nil
+	}
+	e := Event{Kind: KindSessions, ID: s.pending[0]}
+	s.pending = s.pending[1:]
+	v, err := s.c.Get(e.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		e.Deleted = true
+		return e, true, nil
+	}
+	e.View = &v
+	return e, true, err
+}
+
+// lookView tells of the session itself, when what people see of it changed.
+func (s *Stream) lookView(row *store.Row) (Event, bool) {
+	now := shown{row: row, bound: s.c.bound.Load().id == s.id}
+	if row.State.Live() {
+		if l := s.c.lookup(s.id); l != nil {
+			now.live, now.trouble = true, l.trouble.Load()
+		} else {
+			now.held = true
+		}
+	}
+	if now == s.shown {
+		return Event{}, false
+	}
+	v := s.c.view(row)
+	if now.held {
+		var err error
+		if v, err = s.c.Get(s.id); err != nil {
+			return Event{}, false
+		}
+	}
+	s.shown = now
+	e := s.event(KindSession)
+	e.View = &v
+	return e, true
+}
+
+// lookLog tells of the next resize, gap or output, and of the end of what
+// there is. The row was read before the log, so that a row which says that
+// the run is over means that its last byte is there.
+func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
+	if err := s.lookJournal(); err != nil {
+		return Event{}, 0, err
+	}
+	for len(s.sizes) > 0 && s.sizes[0].At <= s.cursor {
+		size := s.sizes[0]
+		s.sizes = s.sizes[1:]
+		if size.Cols != s.cols || size.Rows != s.rows {
+			s.cols, s.rows = size.Cols, size.Rows
+			e := s.event(KindResize)
+			e.Cols, e.Rows = s.cols, s.rows
+			return e, 0, nil
+		}
+	}
+	buf := s.takeBuffer()
+	limited := buf
+	if len(s.sizes) > 0 {
+		limited = buf[:min(int64(len(buf)), s.sizes[0].At-s.cursor)]
+	}
+	n, err := s.f.ReadAt(limited, s.cursor)
+	if gap, ok := errors.AsType[*store.GapError](err); ok {
+		e := s.event(KindGap)
+		e.From, e.To, e.Cursor = gap.From, gap.To, gap.To
+		s.cursor = gap.To
+		return e, 0, nil
+	}
+	if n > 0 {
+		return s.output(limited[:n], row)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Event{}, 0, err
+	}
+	return s.lookEnd(row), 0, nil
+}
+
+// lookJournal reads what is new in the journal. Sizes from before the cursor
+// do not count, but for the last.
+func (s *Stream) lookJournal() error {
+	if s.f.JournalSize() <= s.read {
+		return nil
+	}
+	entries, next, err := s.f.Entries(s.read)
+	if err != nil {
+		return err
+	}
+	s.read = next
+	for _, e := range entries {
+		if e.Cols == 0 || e.Rows == 0 {
+			continue
+		}
+		if len(s.sizes) > 0 && e.At <= s.cursor {
+			s.sizes = s.sizes[:0]
+		}
+		s.sizes = append(s.sizes, e)
+	}
+	return nil
+}
+
+// output makes an event of what was read at the cursor, whole characters if
+// there are any.
+func (s *Stream) output(p []byte, row *store.Row) (Event, time.Duration, error) {
+	whole := p[:wholeRunes(p)]
+	if len(whole) == 0 {
+		if row.State.Live() && s.partial.IsZero() {
+			s.partial = time.Now()
+		}
+		if row.State.Live() {
+			if left := partialWait - time.Since(s.partial); left > 0 {
+				return Event{}, left, nil
+			}
+		}
+		whole = p
+	}
+	s.partial = time.Time{}
+	kind := KindBytes
+	if utf8.Valid(whole) {
+		kind = KindOutput
+	}
+	s.cursor += int64(len(whole))
+	e := s.event(kind)
+	e.Data = whole
+	return e, 0, nil
+}
+
+// wholeRunes is how much of p can be told without breaking a character that
+// may still be completed.
+func wholeRunes(p []byte) int {
+	for i := len(p) - 1; i >= 0 && i >= len(p)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(p[i]) {
+			if utf8.FullRune(p[i:]) {
+				return len(p)
+			}
+			return i
+		}
+	}
+	return len(p)
+}
+
+// lookEnd tells that the reader has caught up, and that the run is over.
+func (s *Stream) lookEnd(row *store.Row) Event {
+	if !s.live {
+		s.live = true
+		return s.event(KindLive)
+	}
+	if row.State.Live() || s.ended == row.Runs || !s.final(row) {
+		return Event{}
+	}
+	s.ended = row.Runs
+	s.over = !s.o.Watch
+	e := s.event(KindEnd)
+	v := s.c.view(row)
+	e.View = &v
+	return e
+}
+
+// final reports whether a session that is not live is at an end. One that
+// this process's own shutdown interrupted is not: its readers come back.
+func (s *Stream) final(row *store.Row) bool {
+	return row.State != state.Interrupted || !s.c.isClosing()
+}

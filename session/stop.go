@@ -1,0 +1,110 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"holdfast/leasefs"
+	"holdfast/state"
+	"holdfast/store"
+)
+
+// storagePatience is how long a stop waits for a disk that does not take the
+// final state before it says so. The program has ended by then.
+const storagePatience = 2 * time.Second
+
+// Stop ends the program of a session and answers when the final state is on
+// disk. A session without a program stays as it is; an interrupted one is not
+// resumed automatically any more. It waits for a switch or a deletion that is
+// under way, and acts on what is there then.
+//
+// It returns store.ErrNotFound, a *leasefs.HeldError, and ErrStorage if the
+// program has ended but that could not be saved yet.
+func (c *Controller) Stop(id string) (View, error) {
+	c.settled(id)
+	row, err := c.halt(id)
+	if err != nil {
+		return View{}, err
+	}
+	return c.view(row), nil
+}
+
+// halt is Stop for who has the session reserved.
+func (c *Controller) halt(id string) (*store.Row, error) {
+	l := c.running(id)
+	if l == nil {
+		return c.stopDead(id)
+	}
+	l.stopAsked.Store(true)
+	l.proc.Stop(c.cfg.StopGrace)
+	if err := l.over(); err != nil {
+		return nil, err
+	}
+	return c.store.Row(id)
+}
+
+// over waits for the end of a life whose program has ended.
+func (l *live) over() error {
+	for {
+		select {
+		case <-l.done:
+			return nil
+		case <-time.After(storagePatience):
+			if text := l.trouble.Load(); text != nil {
+				return fmt.Errorf("%w: %s", ErrStorage, *text)
+			}
+		}
+	}
+}
+
+// stopDead is a stop of a session that is not live here.
+func (c *Controller) stopDead(id string) (*store.Row, error) {
+	row, held, err := c.truth(id)
+	if held != nil {
+		return nil, held
+	}
+	if err != nil || row.State != state.Interrupted || !row.AutoResume {
+		return row, err
+	}
+	_, err = c.amend(id, func(r *store.Row) error {
+		next, err := state.Next(r.State, state.UserStop)
+		r.State, r.AutoResume = next, false
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.store.Row(id)
+}
+
+// Delete removes a session with its output, after a stop if it is live here.
+// A session that another process holds is refused with a *leasefs.HeldError
+// and left alone. A damaged one can be deleted.
+func (c *Controller) Delete(id string) error {
+	release, err := c.reserve(id, "being deleted", true, true)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if _, err := c.store.Row(id); err != nil && !errors.Is(err, store.ErrDamaged) {
+		return err
+	}
+	if l := c.running(id); l != nil {
+		l.stopAsked.Store(true)
+		l.proc.Stop(c.cfg.StopGrace)
+		if err := l.over(); err != nil {
+			l.drop() // what cannot be saved is about to be removed
+			<-l.done
+		}
+	}
+	err = leasefs.Guard(c.store.LockPath(id), leasefs.Options{Family: c.family, Self: c.self}, func() error {
+		return c.store.Remove(id)
+	})
+	if err != nil {
+		return storageError(err)
+	}
+	c.unbind(id)
+	c.changes.add(id)
+	return nil
+}

@@ -1,0 +1,310 @@
+package session
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"holdfast/state"
+	"holdfast/store"
+)
+
+// An EventKind says what an Event tells. The names are those of the events in
+// the HTTP interface.
+type EventKind string
+
+const (
+	KindSession  EventKind = "session"  // View: first, and whenever it changed
+	KindOutput   EventKind = "output"   // Data: whole characters, valid UTF-8
+	KindBytes    EventKind = "bytes"    // Data: anything else
+	KindResize   EventKind = "resize"   // Cols and Rows, from Cursor on
+	KindLive     EventKind = "live"     // the reader has caught up, once
+	KindGap      EventKind = "gap"      // From and To: bytes that are no longer there
+	KindPing     EventKind = "ping"     // nothing happened for a while
+	KindEnd      EventKind = "end"      // View: the run is over and all of it was sent
+	KindBind     EventKind = "bind"     // ID: the binding is there now, its session follows
+	KindSessions EventKind = "sessions" // View, or ID and Deleted: any session changed
+)
+
+// An Event is one thing that a Stream tells. ID and Cursor say where a reader
+// that has dealt with it can go on.
+type Event struct {
+	Kind       EventKind
+	ID         string // session
+	Cursor     int64
+	Data       []byte // valid until the next call of Next
+	View       *View
+	From, To   int64
+	Cols, Rows uint16
+	Deleted    bool
+}
+
+// A Cursor is where a Stream begins. Its zero value is a bounded tail of the
+// log, cut where no character and no escape sequence is broken.
+type Cursor struct {
+	kind   cursorKind
+	offset int64
+}
+
+type cursorKind uint8
+
+const (
+	fromTail cursorKind = iota
+	fromOffset
+	fromLast
+)
+
+// FromOffset is the cursor at a byte of the log.
+func FromOffset(n int64) Cursor { return Cursor{fromOffset, n} }
+
+// FromLast is the cursor n bytes before the end, or at the oldest byte.
+func FromLast(n int64) Cursor { return Cursor{fromLast, n} }
+
+const (
+	tailBytes   = 256 << 10              // of the log, for a reader that names no cursor
+	chunkBytes  = 32 << 10               // of output in one event, at most
+	pingEvery   = 10 * time.Second       // so that a dead connection shows
+	partialWait = 100 * time.Millisecond // for the rest of a character
+)
+
+// StreamOptions say what a Stream tells.
+type StreamOptions struct {
+	ID    string // of the session; empty: the bound one, wherever the binding moves
+	From  Cursor // in that session
+	Watch bool   // also every change of any session; stay open over ends and new runs
+}
+
+// A Stream tells what happens to a session, from a cursor on. It reads the
+// session's files and keeps no queue: a reader that stalls costs nothing and
+// misses nothing. It is for one goroutine.
+type Stream struct {
+	c     *Controller
+	o     StreamOptions
+	at    Cursor // where the next session begins
+	bound *binding
+
+	// Of the session that is followed; f is nil while there is none.
+	id     string
+	f      *store.Follower
+	cursor int64
+	shown  shown
+	sizes  []store.Entry // resizes still to come
+	cols   uint16        // the size that was told last
+	rows   uint16
+	read   int64 // place in the journal
+	live   bool  // KindLive was sent
+	ended  int   // the run whose end was sent
+	over   bool  // KindEnd was sent, and is the last
+
+	place   int64 // in the changes
+	pending []string
+	buf     *[]byte
+	timer   *time.Timer
+	partial time.Time // when the cursor came to stand before half a character
+}
+
+// shown is what a View was made from; a session event follows when it differs.
+type shown struct {
+	row     *store.Row
+	live    bool
+	bound   bool
+	held    bool
+	trouble *string
+}
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, chunkBytes); return &b }}
+
+// Stream begins a stream. The caller must Close it.
+//
+// It returns store.ErrNotFound, store.ErrDamaged, and ErrPastEnd for a cursor
+// beyond the log.
+func (c *Controller) Stream(o StreamOptions) (*Stream, error) {
+	s := &Stream{c: c, o: o, at: o.From, timer: time.NewTimer(pingEvery)}
+	if o.Watch {
+		s.place = c.watch()
+	}
+	var err error
+	if o.ID != "" {
+		err = s.follow(o.ID)
+	} else {
+		s.bound = c.bound.Load()
+		if s.bound.id != "" {
+			err = s.follow(s.bound.id)
+		}
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends the stream.
+func (s *Stream) Close() {
+	s.unfollow()
+	s.timer.Stop()
+	if s.o.Watch {
+		s.c.unwatch()
+	}
+}
+
+// ID and Cursor say where the stream stands. ID is empty while nothing is bound.
+func (s *Stream) ID() string    { return s.id }
+func (s *Stream) Cursor() int64 { return s.cursor }
+
+// AtEnd reports whether there is nothing more to come: the session's program
+// was stopped or ended, and the stream stands at the end of its log.
+func (s *Stream) AtEnd() bool {
+	if s.f == nil || s.o.Watch {
+		return false
+	}
+	row, err := s.f.Row()
+	if err != nil || row.State != state.Stopped && row.State != state.Ended {
+		return false
+	}
+	_, end, err := s.f.Bounds()
+	return err == nil && s.cursor == end
+}
+
+// follow goes to a session, at the cursor of the options the first time, at
+// its tail after that.
+func (s *Stream) follow(id string) error {
+	f, err := s.c.store.Follow(id)
+	if err != nil {
+		return err
+	}
+	oldest, end, err := f.Bounds()
+	if err != nil {
+		f.Close()
+		return err
+	}
+	s.id, s.f = id, f
+	switch s.at.kind {
+	case fromOffset:
+		s.cursor = s.at.offset
+	case fromLast:
+		s.cursor = max(oldest, end-s.at.offset)
+	default:
+		s.cursor = s.tail(oldest, end)
+	}
+	s.at = Cursor{}
+	if s.cursor > end {
+		s.unfollow()
+		return ErrPastEnd
+	}
+	s.shown, s.sizes, s.cols, s.rows, s.read, s.live, s.ended = shown{}, nil, 0, 0, 0, false, 0
+	return nil
+}
+
+func (s *Stream) unfollow() {
+	if s.f != nil {
+		s.f.Close()
+		s.f, s.id = nil, ""
+	}
+	s.giveBuffer()
+}
+
+// tail is the cursor of a bounded tail.
+func (s *Stream) tail(oldest, end int64) int64 {
+	cut := end - tailBytes
+	if cut <= oldest {
+		return oldest
+	}
+	start := max(oldest, cut-lookBack)
+	buf := s.takeBuffer()
+	n, err := s.f.ReadAt(buf, start)
+	if err != nil {
+		return cut
+	}
+	return start + int64(safeCut(buf[:n], int(cut-start)))
+}
+
+func (s *Stream) takeBuffer() []byte {
+	if s.buf == nil {
+		s.buf = buffers.Get().(*[]byte)
+	}
+	return *s.buf
+}
+
+func (s *Stream) giveBuffer() {
+	if s.buf != nil {
+		buffers.Put(s.buf)
+		s.buf = nil
+	}
+}
+
+// Next returns the next event; it waits for one. After KindEnd, unless the
+// stream watches, it returns io.EOF. It returns the error of ctx when that
+// ends.
+func (s *Stream) Next(ctx context.Context) (Event, error) {
+	for {
+		if s.over {
+			return Event{}, io.EOF
+		}
+		// Taken before the look, so that nothing falls between look and wait.
+		more := s.signals()
+		e, wait, err := s.look()
+		if err != nil || e.Kind != "" {
+			return e, err
+		}
+		if s.over {
+			continue
+		}
+		s.giveBuffer()
+		ping, err := more.wait(ctx, s.timer, wait)
+		if err != nil {
+			return Event{}, err
+		}
+		if ping {
+			s.checkHolder()
+			return s.event(KindPing), nil
+		}
+	}
+}
+
+// checkHolder makes the row true if the process that held the session died:
+// nothing in the session's files tells of that.
+func (s *Stream) checkHolder() {
+	if s.f != nil && s.shown.held {
+		s.c.truth(s.id)
+	}
+}
+
+// signals are what may wake a stream; nil channels never do.
+type signals struct{ output, moved, changed <-chan struct{} }
+
+func (s *Stream) signals() (w signals) {
+	if s.f != nil {
+		w.output = s.f.Changed()
+	}
+	if s.bound != nil {
+		w.moved = s.bound.moved
+	}
+	if s.o.Watch {
+		w.changed = s.c.changes.wait()
+	}
+	return w
+}
+
+// wait sleeps until something happened, or for d: it reports true when d was
+// the time of a ping.
+func (w signals) wait(ctx context.Context, timer *time.Timer, d time.Duration) (ping bool, err error) {
+	ping = d == 0
+	if ping {
+		d = pingEvery
+	}
+	timer.Reset(d)
+	select {
+	case <-w.output:
+	case <-w.moved:
+	case <-w.changed:
+	case <-timer.C:
+		return ping, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	return false, nil
+}
+
+func (s *Stream) event(kind EventKind) Event { return Event{Kind: kind, ID: s.id, Cursor: s.cursor} }

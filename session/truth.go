@@ -1,0 +1,109 @@
+package session
+
+import (
+	"errors"
+	"time"
+
+	"holdfast/leasefs"
+	"holdfast/session/process"
+	"holdfast/state"
+	"holdfast/store"
+)
+
+// truth returns what is true of a session: its row, and who holds it if that
+// is another process. A row that claims a live program is made true when its
+// lease is free: then its holder died.
+func (c *Controller) truth(id string) (*store.Row, *leasefs.HeldError, error) {
+	row, err := c.store.Row(id)
+	if err != nil || !row.State.Live() || c.lookup(id) != nil {
+		return row, nil, err
+	}
+	held, err := c.holderOf(id)
+	if err != nil || held != nil {
+		return row, held, err
+	}
+	release, err := c.reserve(id, "being checked", false, false)
+	if err != nil {
+		return row, nil, nil // it is being changed right now; this row is its latest
+	}
+	defer release()
+	if c.lookup(id) != nil {
+		row, err = c.store.Row(id)
+		return row, nil, err
+	}
+	lease, w, err := c.lease(id, c.own(id))
+	if held, ok := errors.AsType[*leasefs.HeldError](err); ok {
+		return row, held, nil
+	}
+	if err != nil {
+		return row, nil, err
+	}
+	defer lease.Release()
+	defer w.Close()
+	if err := c.settle(w); err != nil {
+		return row, nil, storageError(err)
+	}
+	return w.Row(), nil, nil
+}
+
+// holderOf returns who holds a session, or nil if nobody does. It asks without
+// locking.
+func (c *Controller) holderOf(id string) (*leasefs.HeldError, error) {
+	busy, err := leasefs.Busy(c.store.LockPath(id), c.family)
+	if err != nil || !busy {
+		return nil, err
+	}
+	holder, err := leasefs.ReadHolder(c.store.LockPath(id))
+	if err != nil {
+		holder = nil // the lock says that it is held, the record only by whom
+	}
+	return &leasefs.HeldError{Holder: holder}, nil
+}
+
+// settle makes the row of a session true whose lease we hold without having
+// started it. The identity of the program stays in the row: a respawn ends
+// what is left of it.
+func (c *Controller) settle(w *store.Writer) error {
+	if !w.Row().State.Live() {
+		return nil
+	}
+	_, end := w.Bounds()
+	now := time.Now().UTC()
+	row, err := transition(c, w, state.GatewayShutdown, true, func(r *store.Row) {
+		r.Cause, r.EndedAt = state.CauseGatewayCrash, now
+		r.ExitCode, r.Signal = nil, ""
+	})
+	if err != nil {
+		return err
+	}
+	c.log.Warn("holder died", "session", row.ID)
+	return w.Record(store.Entry{Kind: "exit", At: end, Time: now, Run: row.Runs, State: row.State, Cause: row.Cause})
+}
+
+// endLeftovers ends what an earlier run left behind, if it is the very
+// process that was recorded.
+func (c *Controller) endLeftovers(row *store.Row) {
+	id := process.Identity{PID: row.PID, Start: row.PIDStart, Boot: row.Boot}
+	if row.PID == 0 {
+		return
+	}
+	class := state.ClassifyInterrupt(process.Alive(id), true)
+	if class == state.Orphaned && process.EndLeftovers(id) {
+		c.log.Info("leftovers ended", "session", row.ID, "pid", row.PID)
+	}
+}
+
+// CheckAll makes every row of the store true. A server does it once, before
+// it listens. Sessions that cannot be read or written are left as they are.
+func (c *Controller) CheckAll() error {
+	ids, err := c.store.IDs()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, _, err := c.truth(id); err != nil && !errors.Is(err, store.ErrNotFound) {
+			c.log.Warn("session not checked", "session", id, "err", err)
+		}
+	}
+	return nil
+}
