@@ -1,0 +1,163 @@
+package leasefs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A Lease is the right to write what its lock file stands for. It lasts until
+// Release or Remove, or until the process ends.
+type Lease struct {
+	path   string // canonical
+	file   *os.File
+	id     fileID
+	locks  locker
+	holder Holder // what the record says
+	test   testHooks
+
+	// mu guards ended, and every write to the file: what Check writes must
+	// not land after the unlock. It is held over calls that may block, so it
+	// is only taken where limited waits. Before registry.mu.
+	mu    sync.Mutex
+	ended bool
+}
+
+// newLease makes a lease of a file whose lock is had and whose id is reserved.
+// It assumes nothing about how the lock came to be.
+func newLease(f *os.File, path string, id fileID, o Options) *Lease {
+	holder := o.Self
+	holder.Since = time.Now().UTC()
+	l := &Lease{path: path, file: f, id: id, locks: o.locker(), holder: holder, test: o.test}
+	table.grant(l)
+	return l
+}
+
+// open claims what is leased and says who has it. If claim fails, the lease is
+// given back.
+func (l *Lease) open(claim func() error) (*Lease, error) {
+	// Whose record this was does not hold the lease: nobody is to read it
+	// while claim is at work. What fails here fails again below.
+	_ = l.file.Truncate(0)
+	if claim != nil {
+		if err := claim(); err != nil {
+			_ = l.finish(errors.Is(err, fs.ErrNotExist))
+			return nil, err
+		}
+	}
+	// The record is for people. Without one, on a full disk for example, the
+	// lease is as good, and is needed to delete what fills the disk.
+	_, _ = l.file.WriteAt(l.holder.encode(), 0)
+	return l, nil
+}
+
+// Path returns the canonical path of the lock file.
+func (l *Lease) Path() string { return l.path }
+
+// Release gives the lease back, once all writers have stopped. Again is a
+// no-op. After ErrTimeout the unlock is still under way, and the lease counts
+// as held by this process until the file system has answered; after any other
+// error the lease is free.
+func (l *Lease) Release() error { return l.finish(false) }
+
+// Remove unlinks the lock file and gives the lease back. It belongs to the
+// removal of what is leased, after which it is called; nobody can have taken
+// the lease in between. Errors are those of Release and of the unlink.
+func (l *Lease) Remove() error { return l.finish(true) }
+
+func (l *Lease) finish(unlink bool) error {
+	return limitedCall(func() error { return l.end(unlink) })
+}
+
+// end is Release without a limit of time.
+func (l *Lease) end(unlink bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return nil
+	}
+	l.ended = true
+	table.ending(l)
+	defer table.drop(l.id)
+
+	var unlinked error
+	if unlink && unlinksOpen && l.current() == nil {
+		unlinked = os.Remove(l.path)
+	}
+	if !l.foreignRecord() {
+		_ = l.file.Truncate(0) // what stays is ignored by the next holder
+	}
+	unlocked := l.locks.unlock(l.file)
+	closed := l.file.Close()
+	if l.test.unlinkAfterUnlock {
+		os.Remove(l.path)
+	}
+	if err := errors.Join(unlinked, unlocked, closed); err != nil {
+		return fmt.Errorf("release lease: %w", err)
+	}
+	return nil
+}
+
+// Check finds out whether the lease is still ours: the lock file is at its
+// path, nobody else has put a record there, and what is written to it reaches
+// the storage (a network file system tells of a lost lock by no other sign).
+// It fails with ErrLost, or with ErrTimeout if there is no answer.
+func (l *Lease) Check() error { return limitedCall(l.check) }
+
+func (l *Lease) check() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return fmt.Errorf("%w: it was released", ErrLost)
+	}
+	if err := l.current(); err != nil {
+		return fmt.Errorf("%w: %v", ErrLost, err)
+	}
+	if l.foreignRecord() {
+		return fmt.Errorf("%w: another process has it", ErrLost)
+	}
+	// Without something to write an fsync has nothing to fail with.
+	if _, err := l.file.WriteAt(l.holder.encode(), 0); err != nil && !diskFull(err) {
+		return fmt.Errorf("%w: %v", ErrLost, err)
+	}
+	if err := l.file.Sync(); err != nil && !diskFull(err) {
+		return fmt.Errorf("%w: %v", ErrLost, err)
+	}
+	return nil
+}
+
+// current returns errMoved if another file, or none, is at the path.
+func (l *Lease) current() error {
+	is, err := identifyPath(l.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errMoved
+	case err != nil:
+		return fmt.Errorf("lease: %w", err)
+	case is.fileID != l.id || is.links == 0:
+		return errMoved
+	}
+	return nil
+}
+
+// foreignRecord reports whether the lock file has a sound record that is not
+// ours: the lock was lost, and somebody has it. A damaged record says nothing.
+func (l *Lease) foreignRecord() bool {
+	b, err := recordBytes(l.file)
+	if err != nil || bytes.Equal(b, l.holder.encode()) {
+		return false
+	}
+	_, err = decodeHolder(b)
+	return err == nil
+}
+
+// diskFull reports whether err says that there is no room, which is never a
+// reason to give up a lease.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
