@@ -1,0 +1,99 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// BootID returns the machine's boot id, which is new after every boot, or "" if
+// it is unknown.
+func BootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(id))
+}
+
+// identify returns the identity of a process of this machine.
+func identify(pid int) Identity {
+	st, _ := readStat(pid) // the zero start is unknown
+	return Identity{PID: pid, Start: st.start, Boot: BootID()}
+}
+
+// runs reports whether the process with this pid and start time is alive.
+func runs(id Identity) bool {
+	st, ok := readStat(id.PID)
+	return ok && st.start == id.Start && !st.dead
+}
+
+// members returns the living processes of the kernel session that id leads or
+// led. A session's number is not given to a new process as long as the session
+// has members; a leader with another start time means that ours had none left.
+func members(id Identity) []int {
+	if st, ok := readStat(id.PID); ok && st.start != id.Start {
+		return nil
+	}
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1) // what was read so far is as good
+	var found []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if sid, err := unix.Getsid(pid); err != nil || sid != id.PID {
+			continue
+		}
+		if st, ok := readStat(pid); ok && !st.dead {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// signalMember signals pid if it is still in the session of id. os.FindProcess
+// holds on to the process by a pidfd, so that its successor is never hit.
+func signalMember(id Identity, pid int, signals ...unix.Signal) {
+	proc, err := os.FindProcess(pid)
+	if err != nil {
+		return
+	}
+	defer proc.Release()
+	if sid, err := unix.Getsid(pid); err != nil || sid != id.PID {
+		return
+	}
+	for _, sig := range signals {
+		_ = proc.Signal(sig) // it may be gone by now
+	}
+}
+
+// procStat is what the package reads of /proc/PID/stat, see proc(5).
+type procStat struct {
+	dead  bool   // a zombie without living threads
+	start uint64 // clock ticks from boot to its start
+}
+
+func readStat(pid int) (st procStat, ok bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return st, false
+	}
+	// The second field is the program's name in parentheses; it may hold any
+	// byte.
+	f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(f) < 20 {
+		return st, false
+	}
+	state, threads := f[0][0], string(f[17])
+	st.dead = (state == 'Z' || state == 'X') && threads <= "1"
+	st.start, err = strconv.ParseUint(string(f[19]), 10, 64)
+	return st, err == nil
+}

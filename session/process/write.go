@@ -1,0 +1,75 @@
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Write types b and returns how many bytes the terminal took, which is all of
+// them if the error is nil. If the program does not read, Write waits until ctx
+// ends and returns its error. Other errors are [ErrExited], and [os.ErrClosed]
+// after Close.
+func (p *Process) Write(ctx context.Context, b []byte) (int, error) {
+	// The exit and the end of ctx set a deadline in the past. It is cleared
+	// before they are looked at, so that none goes unseen.
+	if p.master.SetWriteDeadline(noDeadline) != nil {
+		return 0, os.ErrClosed
+	}
+	if p.hasExited() {
+		return 0, ErrExited
+	}
+	cut := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		p.master.SetWriteDeadline(pastDeadline)
+		close(cut)
+	})
+	n, err := p.writeAll(b)
+	if !cancel() {
+		<-cut // or it would cut off the next Write
+	}
+	switch {
+	case n == len(b):
+		return n, nil
+	case err != nil:
+		return n, err
+	case ctx.Err() != nil:
+		return n, ctx.Err()
+	case p.hasExited():
+		return n, ErrExited
+	default:
+		return n, os.ErrClosed
+	}
+}
+
+// writeAll writes b until the deadline. The error is the terminal's own.
+func (p *Process) writeAll(b []byte) (n int, err error) {
+	_ = p.conn.Write(func(fd uintptr) bool { // Write tells a deadline from a Close
+		for n < len(b) {
+			m, werr := unix.Write(int(fd), b[n:])
+			switch {
+			case m > 0:
+				n += m
+			case werr == unix.EINTR:
+			case werr == unix.EAGAIN, werr == nil:
+				return false
+			case werr == unix.EIO:
+				err = ErrExited
+				return true
+			default:
+				err = fmt.Errorf("write to the terminal: %w", werr)
+				return true
+			}
+		}
+		return true
+	})
+	return n, err
+}
+
+// Close closes the PTY master, which hangs up whoever still has the terminal,
+// and unblocks a Read and a Write. It does not wait for the program to exit.
+func (p *Process) Close() error { return p.master.Close() }
