@@ -185,7 +185,7 @@ func (c *Controller) step(name string) {
 // as a failure of the store.
 func storageError(err error) error {
 	for _, known := range []error{
-		store.ErrNotFound, store.ErrDamaged, store.ErrFenced, leasefs.ErrHeld, leasefs.ErrReadOnly, leasefs.ErrUnsafe, leasefs.ErrTimeout,
+		store.ErrNotFound, store.ErrDamaged, store.ErrFenced, store.ErrClosed, leasefs.ErrHeld, leasefs.ErrReadOnly, leasefs.ErrUnsafe, leasefs.ErrTimeout,
 	} {
 		if errors.Is(err, known) {
 			return err

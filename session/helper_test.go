@@ -157,12 +157,18 @@ func checkClosed(t *testing.T, c *Controller) {
 // the sessions that it has a writer for.
 func checkLeases(t *testing.T, c *Controller) {
 	t.Helper()
+	if trouble := leaseTrouble(c); trouble != "" {
+		t.Error(trouble)
+	}
+}
+
+func leaseTrouble(c *Controller) string {
 	c.mu.Lock()
 	var want []string
 	for id := range c.live {
 		path, err := leasefs.Canonical(c.store.LockPath(id))
 		if err != nil {
-			t.Error(err)
+			return err.Error()
 		}
 		want = append(want, path)
 	}
@@ -176,8 +182,9 @@ func checkLeases(t *testing.T, c *Controller) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("leases held = %q, want %q", got, want)
+		return fmt.Sprintf("leases held = %q, want %q", got, want)
 	}
+	return ""
 }
 
 // newSession starts argv without binding it.
@@ -292,4 +299,11 @@ func kinds(all []Event) string {
 		names = append(names, string(e.Kind))
 	}
 	return strings.Join(names, " ")
+}
+
+func writeScript(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -268,13 +268,10 @@ func (q *queue) typeOut(it *item) (Receipt, error) {
 	q.line, _ = q.line.Type(q.mode, typed)
 	q.l.idle.touch()
 	q.l.typed(q.turn.add(typed, end))
-	switch {
-	case errors.Is(err, process.ErrExited):
-		err = fmt.Errorf("%w: its program has ended", ErrNotLive)
-	case errors.Is(err, context.DeadlineExceeded):
+	if errors.Is(err, context.DeadlineExceeded) {
 		err = q.notTaken(n)
 	}
-	return Receipt{n, end}, err
+	return Receipt{n, end}, gone(err)
 }
 
 // checkLine refuses what a terminal in line mode would cut without a word.

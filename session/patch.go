@@ -1,6 +1,10 @@
 package session
 
-import "holdfast/store"
+import (
+	"errors"
+
+	"holdfast/store"
+)
 
 // Patch renames a session or changes whether it is resumed with the server.
 // It returns a *SpecError, store.ErrNotFound, a *leasefs.HeldError, ErrBusy.
@@ -27,19 +31,31 @@ func (c *Controller) Patch(id string, p Patch) (View, error) {
 		}
 		return nil
 	}
-	var row *store.Row
-	if l := c.running(id); l != nil {
-		if row, err = l.w.Update(true, change); err != nil {
-			err = storageError(err)
-		}
-		c.changes.add(id)
-	} else {
-		row, err = c.amend(id, change)
-	}
+	row, err := c.change(id, change)
 	if err != nil {
 		return View{}, err
 	}
 	return c.view(row), nil
+}
+
+// change changes the row of a session whoever writes it here.
+func (c *Controller) change(id string, fn func(*store.Row) error) (*store.Row, error) {
+	for {
+		l := c.running(id)
+		if l == nil {
+			return c.amend(id, fn)
+		}
+		row, err := l.w.Update(true, fn)
+		if errors.Is(err, store.ErrClosed) {
+			<-l.done // it has just ended
+			continue
+		}
+		if err != nil {
+			return nil, storageError(err)
+		}
+		c.changes.add(id)
+		return row, nil
+	}
 }
 
 // amend changes the row of a session that is not live here, under its lease.

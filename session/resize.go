@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"holdfast/session/process"
 	"holdfast/store"
 )
 
@@ -36,11 +38,11 @@ func (c *Controller) Resize(id string, cols, rows int) error {
 		return nil
 	}
 	if err != nil {
-		return storageError(err)
+		return gone(storageError(err))
 	}
 	l.note(store.Entry{Kind: "size", At: end, Time: time.Now().UTC(), Cols: w, Rows: h})
 	c.changes.add(id)
-	return l.proc.Resize(w, h)
+	return gone(l.proc.Resize(w, h))
 }
 
 // Signal sends a signal, named like "INT" or "SIGINT", to the foreground
@@ -51,7 +53,7 @@ func (c *Controller) Signal(id, sig string) error {
 	if err != nil {
 		return err
 	}
-	return l.proc.Signal(sig)
+	return gone(l.proc.Signal(sig))
 }
 
 // alive returns the life of a session that has a program here, or says why
@@ -69,4 +71,15 @@ func (c *Controller) alive(id string) (*live, error) {
 	default:
 		return nil, fmt.Errorf("%w: it is %s", ErrNotLive, row.State)
 	}
+}
+
+// gone tells a request that found a session live, and then its program gone,
+// what it would have been told a moment later.
+func gone(err error) error {
+	for _, e := range []error{process.ErrExited, os.ErrClosed, store.ErrClosed} {
+		if errors.Is(err, e) {
+			return fmt.Errorf("%w: its program has ended", ErrNotLive)
+		}
+	}
+	return err
 }

@@ -1,0 +1,371 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdfast/leasefs"
+	"holdfast/store"
+)
+
+// The race that bindMu is there for: one resume has its lease and is about to
+// bind when another one comes. Without bindMu the second binds first, and the
+// first then moves the binding back, although it was asked for earlier.
+//
+// The first to arrive is chosen by compare-and-swap: a sync.Once would make
+// the others wait for it, and so do bindMu's work itself.
+func TestResumesAreSerialised(t *testing.T) {
+	c := open(t, t.TempDir())
+	a, b := newSession(t, c, "true"), newSession(t, c, "true")
+	waitOver(t, c, a.ID)
+	waitOver(t, c, b.ID)
+
+	parked, park := make(chan struct{}), make(chan struct{})
+	var first atomic.Bool
+	c.hook = func(step string) {
+		if step == "resume:leased" && first.CompareAndSwap(false, true) {
+			close(parked)
+			<-park
+		}
+	}
+	var wg sync.WaitGroup
+	resume := func(id string, landed chan<- error) {
+		wg.Go(func() {
+			_, err := c.Resume(id)
+			landed <- err
+		})
+	}
+	landedA, landedB := make(chan error, 1), make(chan error, 1)
+	resume(a.ID, landedA)
+	<-parked
+	if id, err := c.Bound(); !errors.Is(err, ErrNothingBound) {
+		t.Errorf("Bound() = %q, %v while the first resume is parked, want nothing", id, err)
+	}
+	resume(b.ID, landedB)
+	// Nothing may land while the first is parked. That the second waits is
+	// seen by its not landing for a while; were bindMu gone, it would land in
+	// a few milliseconds, so that a slow machine can hide the fault but not
+	// invent one.
+	select {
+	case err := <-landedB:
+		t.Errorf("the second resume landed beside the first: %v", err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	close(park)
+	wg.Wait()
+	if err := errors.Join(<-landedA, <-landedB); err != nil {
+		t.Error(err)
+	}
+	if id, err := c.Bound(); id != b.ID {
+		t.Errorf("Bound() = %q, %v; want the later one, %q", id, err, b.ID)
+	}
+	waitOver(t, c, a.ID)
+	waitOver(t, c, b.ID)
+	checkLeases(t, c)
+}
+
+// The binding never points to a session that is not there, and the leases are
+// those of the live sessions, whatever runs at the same time.
+func TestHammer(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ops  []string
+	}{
+		{"resume x resume", []string{"resume", "resume"}},
+		{"resume x fork", []string{"resume", "fork"}},
+		{"new x switch x stop", []string{"new", "switch", "stop"}},
+		{"all", []string{"new", "resume", "start", "fork", "switch", "stop", "delete", "input", "resize", "list", "patch"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			hammer(t, tt.ops)
+		})
+	}
+}
+
+func hammer(t *testing.T, ops []string) {
+	c := open(t, t.TempDir(), func(cfg *Config) { cfg.StopGrace = 50 * time.Millisecond })
+	var ids []string
+	for range 3 {
+		ids = append(ids, newSession(t, c, "cat").ID)
+	}
+	for round := range 8 {
+		var wg sync.WaitGroup
+		for i := range 6 {
+			wg.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(round), uint64(i)))
+				op, id := ops[(i+round)%len(ops)], ids[r.IntN(len(ids))]
+				if err := do(t, c, op, id); err != nil && !expected(err) {
+					t.Errorf("round %d: %s: %v", round, op, err)
+				}
+			})
+		}
+		wg.Wait()
+		checkBinding(t, c)
+		checkLeasesSettled(t, c)
+		trim(t, c)
+	}
+}
+
+func do(t *testing.T, c *Controller, op, id string) (err error) {
+	switch op {
+	case "new":
+		_, err = c.New(Spec{Argv: []string{"cat"}})
+	case "resume":
+		_, err = c.Resume(id)
+	case "start":
+		_, err = c.Start(id)
+	case "fork":
+		_, err = c.Fork(id, ForkSpec{}, true)
+	case "switch":
+		_, err = c.Switch(SwitchSpec{Argv: []string{"cat"}})
+	case "stop":
+		_, err = c.Stop(id)
+	case "delete":
+		err = c.Delete(id)
+	case "input":
+		_, err = c.Input(t.Context(), id, Input{Data: []byte("x\n")})
+	case "resize":
+		err = c.Resize(id, 100, 30)
+	case "list":
+		_, err = c.List(Filter{})
+	case "patch":
+		_, err = c.Patch(id, Patch{Name: new("p")})
+	default:
+		err = fmt.Errorf("no operation %q", op)
+	}
+	return err
+}
+
+// expected reports whether an operation may be refused like that when others
+// run beside it. A session that is held by this very process is never among
+// the reasons: that would be two parts of it at odds.
+func expected(err error) bool {
+	for _, e := range []error{ErrBusy, ErrLive, ErrNotLive, ErrNothingBound, store.ErrNotFound} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func checkBinding(t *testing.T, c *Controller) {
+	t.Helper()
+	id, err := c.Bound()
+	if err != nil {
+		return
+	}
+	if _, err := c.store.Row(id); err != nil {
+		t.Errorf("bound to %s: %v", id, err)
+	}
+}
+
+// checkLeasesSettled is checkLeases at a moment when no session is between
+// its last state and the end of its lease.
+func checkLeasesSettled(t *testing.T, c *Controller) {
+	t.Helper()
+	ids, err := c.store.IDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		c.running(id)
+	}
+	checkLeases(t, c)
+}
+
+// trim deletes sessions until few are left.
+func trim(t *testing.T, c *Controller) {
+	t.Helper()
+	views, err := c.List(Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range views[:max(0, len(views)-6)] {
+		if err := c.Delete(v.ID); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSwitch(t *testing.T) {
+	c := open(t, t.TempDir())
+	if _, err := c.Switch(SwitchSpec{Argv: []string{"cat"}}); !errors.Is(err, ErrNothingBound) {
+		t.Errorf("Switch with nothing bound: %v, want ErrNothingBound", err)
+	}
+	old, err := c.New(Spec{Argv: []string{"sh", "-c", "echo first; cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitOutput(t, c, old.ID, "first")
+	for _, s := range []SwitchSpec{{}, {Profile: "none"}, {Argv: []string{"no-such-program-at-all"}}} {
+		_, err := c.Switch(s)
+		if _, ok := errors.AsType[*SpecError](err); !ok {
+			t.Errorf("Switch(%+v): %v, want a *SpecError", s, err)
+		}
+	}
+	if v, err := c.Get(old.ID); err != nil || !v.Live || v.PID != old.PID {
+		t.Errorf("after refused switches = %+v, %v; want the same run", v, err)
+	}
+	v, err := c.Switch(SwitchSpec{Argv: []string{"sh", "-c", "echo second; cat"}})
+	if err != nil || !v.Live || !v.Bound || v.Parent != old.ID {
+		t.Fatalf("Switch = %+v, %v; want a live, bound fork of the old session", v, err)
+	}
+	waitOutput(t, c, v.ID, "first\r\nsecond")
+	if v, err := c.Get(old.ID); err != nil || v.State != "stopped" || v.Bound {
+		t.Errorf("old session = %+v, %v; want stopped, not bound", v, err)
+	}
+	checkLeases(t, c)
+}
+
+// The one exception to "all is as before".
+func TestSwitchThatDoesNotStartLeavesTheOldStopped(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir)
+	old, err := c.New(Spec{Argv: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "bad")
+	writeScript(t, script, "#!/no/such/interpreter\n")
+	_, err = c.Switch(SwitchSpec{Argv: []string{script}})
+	if _, ok := errors.AsType[*SpecError](err); !ok {
+		t.Errorf("Switch to a program that does not start: %v, want a *SpecError", err)
+	}
+	v, err := c.Get(old.ID)
+	if err != nil || v.State != "stopped" || !v.Bound || v.Argv[0] != "cat" {
+		t.Errorf("old session = %+v, %v; want stopped, bound, with its own argv", v, err)
+	}
+	if ids, err := c.store.IDs(); err != nil || len(ids) != 1 {
+		t.Errorf("sessions = %v, %v; want only the old one", ids, err)
+	}
+	checkLeases(t, c)
+}
+
+// While a session is being switched others are refused, and a stop waits.
+func TestSwitchReservesTheSession(t *testing.T) {
+	c := open(t, t.TempDir())
+	old, err := c.New(Spec{Argv: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserved, goOn := make(chan struct{}), make(chan struct{})
+	c.hook = func(step string) {
+		if step == "switch:reserved" {
+			close(reserved)
+			<-goOn
+		}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := c.Switch(SwitchSpec{Argv: []string{"cat"}}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-reserved
+	_, err1 := c.Resume(old.ID)
+	_, err2 := c.Start(old.ID)
+	_, err3 := c.Patch(old.ID, Patch{})
+	_, err4 := c.Switch(SwitchSpec{Argv: []string{"cat"}})
+	for i, err := range []error{err1, err2, err3, err4} {
+		if !errors.Is(err, ErrBusy) {
+			t.Errorf("request %d beside a switch: %v, want ErrBusy", i+1, err)
+		}
+	}
+	// A slow switch keeps nobody from the other sessions.
+	if _, err := c.New(Spec{Argv: []string{"cat"}}); err != nil {
+		t.Errorf("New beside a switch: %v", err)
+	}
+	stopped := make(chan View, 1)
+	wg.Go(func() {
+		v, err := c.Stop(old.ID)
+		if err != nil {
+			t.Error(err)
+		}
+		stopped <- v
+	})
+	close(goOn)
+	wg.Wait()
+	if v := <-stopped; v.State != "stopped" {
+		t.Errorf("Stop beside a switch = %+v, want stopped", v)
+	}
+	checkLeases(t, c)
+}
+
+func TestForkCopiesTheLogUpToItsPoint(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, "sh", "-c", "printf 0123456789")
+	waitOver(t, c, v.ID)
+	for _, tt := range []struct {
+		f    ForkSpec
+		want string
+	}{
+		{ForkSpec{Argv: []string{"true"}}, "0123456789"},
+		{ForkSpec{Argv: []string{"true"}, At: new(int64(4))}, "0123"},
+		{ForkSpec{Argv: []string{"true"}, At: new(int64(0))}, ""},
+		{ForkSpec{}, "01234567890123456789"},
+	} {
+		f, err := c.Fork(v.ID, tt.f, false)
+		if err != nil || f.Parent != v.ID || f.ForkedAt == nil {
+			t.Errorf("Fork(%+v) = %+v, %v", tt.f, f, err)
+			continue
+		}
+		waitOver(t, c, f.ID)
+		if got := output(t, c, f.ID); got != tt.want {
+			t.Errorf("Fork(%+v): output %q, want %q", tt.f, got, tt.want)
+		}
+	}
+	if got := output(t, c, v.ID); got != "0123456789" {
+		t.Errorf("the parent's output is %q now", got)
+	}
+	for _, f := range []ForkSpec{{At: new(int64(11))}, {At: new(int64(-1))}, {Turn: new(1)}, {At: new(int64(1)), Turn: new(1)}} {
+		_, err := c.Fork(v.ID, f, true)
+		if _, ok := errors.AsType[*SpecError](err); !ok {
+			t.Errorf("Fork(%+v): %v, want a *SpecError", f, err)
+		}
+	}
+	if _, err := c.Fork(store.NewID(), ForkSpec{}, true); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Fork of an unknown session: %v, want ErrNotFound", err)
+	}
+}
+
+func TestForkAtATurn(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, "cat")
+	typeIn(t, c, v.ID, "one\r")
+	waitOutput(t, c, v.ID, "one\r\none\r\n")
+	typeIn(t, c, v.ID, "two\r")
+	waitOutput(t, c, v.ID, "two\r\ntwo\r\n")
+	f, err := c.Fork(v.ID, ForkSpec{Turn: new(2)}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := output(t, c, f.ID), "one\r\none\r\n"; got != want {
+		t.Errorf("fork at turn 2 has %q, want %q", got, want)
+	}
+	if got, err := c.Get(v.ID); err != nil || got.Turns != 2 {
+		t.Errorf("turns = %d, %v; want 2", got.Turns, err)
+	}
+}
+
+func TestInvariantSeesALeaseTooMany(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, "cat")
+	lease, err := leasefs.Acquire(c.store.LockPath(store.NewID()), leasefs.Options{Family: c.family, Self: c.self})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if leaseTrouble(c) == "" {
+		t.Errorf("a lease without a session beside %s was not seen", v.ID)
+	}
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	checkLeases(t, c)
+}
