@@ -114,7 +114,8 @@ function drawLink() {
  */
 async function refresh() {
   try {
-    list.replace(await api.sessions());
+    const asked = list.clock;
+    list.replace(await api.sessions(), asked);
     reachable = true;
   } catch (error) {
     if (error.status === 401) {
@@ -346,6 +347,11 @@ function listen() {
     button.addEventListener('click', () => act(button));
   }
   $('#filter').addEventListener('input', (event) => (list.filter = event.target.value));
+  $('#side').addEventListener('click', (event) => {
+    if (event.target.closest('a')?.hash === location.hash) {
+      select(selected); // the address does not change, so that route() is not called
+    }
+  });
   $('#toggle').addEventListener('click', () => {
     const narrow = matchMedia('(max-width: 720px)').matches;
     const on = document.body.classList.toggle(narrow ? 'list-open' : 'list-closed');

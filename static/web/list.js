@@ -16,6 +16,8 @@ export class List {
   #nav;
   #sessions = new Map(); // id -> session
   #items = new Map(); // id -> <li>
+  #changes = new Map(); // id -> when change() was called for it last, in calls
+  #clock = 0; // calls of change()
   #selected = null;
   #filter = '';
 
@@ -43,14 +45,31 @@ export class List {
     return this.#sorted().find((session) => session.bound);
   }
 
-  /** Takes the place of all that was known. */
-  replace(sessions) {
+  /** A point in time, for replace(). */
+  get clock() {
+    return this.#clock;
+  }
+
+  /** Takes in an answer that was asked for at a point in time: what has changed since is known better. */
+  replace(sessions, asked) {
+    const known = this.#sessions;
     this.#sessions = new Map(sessions.map((session) => [session.id, session]));
+    for (const [id, changed] of this.#changes) {
+      if (changed <= asked) {
+        continue;
+      }
+      if (known.has(id)) {
+        this.#sessions.set(id, known.get(id));
+      } else {
+        this.#sessions.delete(id);
+      }
+    }
     this.#draw();
   }
 
   /** Takes in one changed, new or deleted session. */
   change(session) {
+    this.#changes.set(session.id, ++this.#clock);
     if (session.deleted) {
       this.#sessions.delete(session.id);
     } else {

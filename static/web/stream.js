@@ -140,25 +140,28 @@ export class Stream {
           handle(event);
         }
       });
-    const listenJSON = (name, handle) => listen(name, (event) => handle(JSON.parse(event.data)));
+    // Without a session the server follows the binding, which nobody asked for here.
+    const ofSession = (name, handle) => listen(name, (event) => this.#id && handle(JSON.parse(event.data), event));
 
     listen('open', () => this.#opened());
     listen('error', () => this.#failed());
-    listen('output', (event) => this.#take(event, encoder.encode(JSON.parse(event.data))));
-    listen('bytes', (event) => this.#take(event, decodeBase64(JSON.parse(event.data))));
-    listenJSON('gap', ({ from, to }) => this.#skip(from, to));
-    listenJSON('live', ({ cursor }) => this.#caughtUp(cursor));
-    listenJSON('resize', ({ cols, rows }) => this.#on.resize(cols, rows));
-    listenJSON('session', (view) => this.#session(view));
-    listenJSON('sessions', (change) => this.#on.sessions(change));
-    listenJSON('end', (end) => this.#on.end(end));
     listen('ping', () => {});
+    listen('sessions', (event) => this.#on.sessions(JSON.parse(event.data)));
+    ofSession('output', (text, event) => this.#take(encoder.encode(text), event.lastEventId));
+    ofSession('bytes', (text, event) => this.#take(decodeBase64(text), event.lastEventId));
+    ofSession('gap', ({ from, to }) => this.#skip(from, to));
+    ofSession('live', ({ cursor }) => this.#caughtUp(cursor));
+    ofSession('resize', ({ cols, rows }) => this.#on.resize(cols, rows));
+    ofSession('session', (view) => this.#session(view));
+    ofSession('end', (end) => this.#on.end(end));
   }
 
   #opened() {
     this.#failures = 0;
-    // Without a session there is nothing to replay.
-    this.#setPhase(this.#id ? 'replaying' : 'live');
+    this.#setPhase('replaying');
+    if (!this.#id) {
+      this.#setPhase('live'); // there is nothing to replay
+    }
   }
 
   #failed() {
@@ -197,20 +200,14 @@ export class Stream {
   }
 
   #session(view) {
-    if (!this.#id) {
-      return; // the binding's session, which nobody asked for
-    }
     if (view.live || view.holder) {
       this.#end ??= view.cursor;
     }
     this.#on.session(view);
   }
 
-  #take(event, bytes) {
-    if (!this.#id) {
-      return;
-    }
-    const end = Number(event.lastEventId.slice(event.lastEventId.lastIndexOf('/') + 1));
+  #take(bytes, eventId) {
+    const end = Number(eventId.slice(eventId.lastIndexOf('/') + 1));
     const start = end - bytes.length;
     if (this.#cursor === null) {
       this.#cursor = start;

@@ -1,0 +1,32 @@
+package static_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// The page is tested where it runs: in a browser, against the real server.
+// Its tests are written in its own language, under test/.
+func TestPage(t *testing.T) {
+	if _, err := os.Stat("../node_modules/playwright-core"); err != nil {
+		t.Fatal("the page's packages are not there; run scripts/page first")
+	}
+	server := filepath.Join(t.TempDir(), "holdfast")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", server, "holdfast")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the server: %v\n%s", err, out)
+	}
+	tests, err := filepath.Glob("test/*.test.mjs")
+	if err != nil || len(tests) == 0 {
+		t.Fatalf("tests of the page: %q, %v", tests, err)
+	}
+	node := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-reporter=spec"}, tests...)...)
+	node.Env = append(os.Environ(), "HOLDFAST="+server)
+	out, err := node.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Errorf("node: %v", err)
+	}
+}
