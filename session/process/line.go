@@ -22,6 +22,7 @@ type LineMode struct {
 	eof, eol, eol2           int16
 	literal, reprint         int16
 	keepOnSignal             bool // NOFLSH
+	killAtOnce               bool // not all of ECHO, ECHOE, ECHOK and ECHOKE
 	crToNL, ignoreCR, nlToCR bool // ICRNL, IGNCR, INLCR
 	utf8                     bool // IUTF8
 }
@@ -94,6 +95,10 @@ func (l *Line) typeByte(m LineMode, c byte) {
 
 // eraseBack removes what the kernel's eraser does for the character c.
 func (l *Line) eraseBack(m LineMode, c int16) {
+	if c == m.kill && c != m.erase && c != m.wordErase && m.killAtOnce {
+		l.text = nil
+		return
+	}
 	inWord := false
 	for len(l.text) > 0 {
 		i := len(l.text) - 1

@@ -74,17 +74,18 @@ func TestLineIsTheKernelsLine(t *testing.T) {
 		"no flush": func(m *unix.Termios) { m.Lflag |= unix.NOFLSH },
 		"no isig":  func(m *unix.Termios) { m.Lflag &^= unix.ISIG; m.Iflag &^= unix.IXON },
 		"no iext":  func(m *unix.Termios) { m.Lflag &^= unix.IEXTEN },
+		"echo":     func(m *unix.Termios) { m.Lflag |= unix.ECHO; m.Iflag |= unix.IUTF8 },
 		"eol":      func(m *unix.Termios) { m.Cc[unix.VEOL], m.Cc[unix.VEOL2] = ';', '.' },
 		"disabled": func(m *unix.Termios) { m.Cc[unix.VINTR], m.Cc[unix.VERASE] = 0, 0 },
 		"b erases": func(m *unix.Termios) { m.Cc[unix.VERASE], m.Cc[unix.VKILL] = 'b', '_' },
 	}
 	pieces := []string{"a", "b", "_", " ", "  ", "-", "é", "漢", "\xa9", "\xc3", "\xd7", "\xe4", "\x00", "\xff",
 		"\n", "\r", ";", ".", "\x03", "\x1c", "\x1a", "\x11", "\x13", "\x7f", "\x7f", "\x17", "\x15", "\x16", "\x12"}
-	rnd := rand.New(rand.NewPCG(1, 2))
 	for name, change := range modes {
 		t.Run(name, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(1, 2))
 			k := newKernelLines(t)
-			for range 150 {
+			for range 300 {
 				m := k.setMode(t, change)
 				var typed []byte
 				for range rnd.IntN(25) {

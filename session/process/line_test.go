@@ -45,6 +45,8 @@ func TestLineFollowsWhatIsTyped(t *testing.T) {
 		{"erase a character", cooked, "aé\x7fb", "ab"},
 		{"erase a byte", change(func(m *LineMode) { m.utf8 = false }), "aé\x7fb", "a\xc3b"},
 		{"erase half a character", cooked, "\xa9\x7f\x7fb", "\xa9b"},
+		{"kill half a character", cooked, "\xa9b\x15c", "\xa9c"},
+		{"kill without echo", change(func(m *LineMode) { m.killAtOnce = true }), "\xa9b\x15c", "c"},
 		{"erase a word", cooked, "one two  \x17x", "one x"},
 		{"literal", cooked, "a\x16\x16b\x16\nc", "a\x16b\nc"},
 		{"reprint", cooked, "a\x12b", "ab"},
@@ -92,8 +94,9 @@ func TestLineIsAValue(t *testing.T) {
 	base, _ := Line{}.Type(cooked, []byte("abc"))
 	a, _ := base.Type(cooked, []byte("\x7fX"))
 	b, _ := base.Type(cooked, []byte("Y"))
+	c, _ := base.Type(cooked, []byte("Z"))
 	for _, tt := range []struct{ got, want string }{
-		{string(base.text), "abc"}, {string(a.text), "abX"}, {string(b.text), "abcY"},
+		{string(base.text), "abc"}, {string(a.text), "abX"}, {string(b.text), "abcY"}, {string(c.text), "abcZ"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("line = %q, want %q", tt.got, tt.want)

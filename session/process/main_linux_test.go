@@ -86,7 +86,10 @@ func launch(t testing.TB, s Spec) *Process {
 		p.Stop(0)
 		p.Close()
 	}
-	watchdog := time.AfterFunc(patience, end)
+	watchdog := time.AfterFunc(patience, func() {
+		t.Errorf("%q takes too long", s.Argv)
+		end()
+	})
 	t.Cleanup(func() {
 		watchdog.Stop()
 		end()

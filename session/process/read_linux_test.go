@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,7 +31,7 @@ func TestQuickProgramLosesNoByte(t *testing.T) {
 	for range atOnce {
 		wg.Go(func() {
 			for i := range work {
-				if got := readRun(t, file); !bytes.Equal(got, want) {
+				if got := readRun(t, file, 512<<(i%8)); !bytes.Equal(got, want) {
 					t.Errorf("run %d: %d bytes, want %d", i, len(got), len(want))
 				}
 			}
@@ -43,15 +44,23 @@ func TestQuickProgramLosesNoByte(t *testing.T) {
 	wg.Wait()
 }
 
-// readRun returns the output of cat FILE.
-func readRun(t *testing.T, file string) []byte {
+// readRun returns the output of cat FILE, read size bytes at a time.
+func readRun(t *testing.T, file string, size int) []byte {
 	p, err := Start(Spec{Path: "/bin/cat", Argv: []string{"cat", file}, Cols: 80, Rows: 24})
 	if err != nil {
 		t.Error(err)
 		return nil
 	}
 	defer p.Close()
-	got := readAll(t, p)
+	var got []byte
+	for buf := make([]byte, size); err == nil; {
+		var n int
+		n, err = p.Read(buf)
+		got = append(got, buf[:n]...)
+	}
+	if err != io.EOF {
+		t.Errorf("read: %v", err)
+	}
 	if diff := cmp.Diff(Exit{}, p.Wait()); diff != "" {
 		t.Errorf("exit (-want +got):\n%s", diff)
 	}
@@ -63,6 +72,18 @@ func TestReaderThatComesLateReadsAll(t *testing.T) {
 	p.Wait()
 	if got, want := string(readAll(t, p)), "last words"; got != want {
 		t.Errorf("output = %q, want %q", got, want)
+	}
+	if p.out.left > 0 {
+		t.Error("Read waited for the grace although nobody holds the terminal open")
+	}
+}
+
+// The kernel gives 4 KiB at a time.
+func TestReadTakesAllThereIs(t *testing.T) {
+	p := sh(t, `printf %06000d 7`)
+	p.Wait()
+	if n, err := p.Read(make([]byte, 8192)); n != 6000 || err != nil {
+		t.Errorf("Read = %d, %v; want 6000", n, err)
 	}
 }
 
@@ -109,19 +130,15 @@ func TestJobThatKeepsTheTerminalDoesNotHoldTheEnd(t *testing.T) {
 	}
 }
 
-// What the program wrote comes before what is read in the last phase.
-func TestFloodIsCutAfterTheProgramsOutput(t *testing.T) {
+// A flood never lets the terminal run empty, so the count ends it.
+func TestOutputAfterTheGraceIsLimited(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	p := sh(t, `trap "" HUP; printf 'the first bytes'; yes & echo $! >"$1"`, file)
+	p := sh(t, `trap "" HUP; printf %03000d 7; yes & echo $! >"$1"`, file)
 	pidFrom(t, file)
 	p.Wait()
-	p.out.phase, p.out.left = rest, drainLimit // as after the grace
-	out := readAll(t, p)
-	if !bytes.Contains(out[:min(len(out), 4096)], []byte("the first bytes")) {
-		t.Errorf("output starts with %q", out[:min(len(out), 100)])
-	}
-	if len(out) > drainLimit {
-		t.Errorf("%d bytes read after the grace, want %d at most", len(out), drainLimit)
+	p.out.phase, p.out.left = rest, 1000 // as after the grace
+	if got, want := string(readAll(t, p)), strings.Repeat("0", 1000); got != want {
+		t.Errorf("%d bytes %q, want %d", len(got), tail([]byte(got)), len(want))
 	}
 }
 

@@ -15,6 +15,7 @@ func lineMode(t *unix.Termios) LineMode {
 	signals := t.Lflag&unix.ISIG != 0
 	extended := t.Lflag&unix.IEXTEN != 0
 	echo := t.Lflag&unix.ECHO != 0
+	const erasing = unix.ECHO | unix.ECHOE | unix.ECHOK | unix.ECHOKE
 	flow := t.Iflag&unix.IXON != 0
 	return LineMode{
 		Canonical:    t.Lflag&unix.ICANON != 0,
@@ -32,6 +33,7 @@ func lineMode(t *unix.Termios) LineMode {
 		literal:      char(unix.VLNEXT, extended),
 		reprint:      char(unix.VREPRINT, extended && echo),
 		keepOnSignal: t.Lflag&unix.NOFLSH != 0,
+		killAtOnce:   t.Lflag&erasing != erasing,
 		crToNL:       t.Iflag&unix.ICRNL != 0,
 		ignoreCR:     t.Iflag&unix.IGNCR != 0,
 		nlToCR:       t.Iflag&unix.INLCR != 0,

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // raw is the start of a script that takes every byte as it is.
@@ -129,11 +131,14 @@ func TestExitUnblocksWrite(t *testing.T) {
 		t.Errorf("Write after the exit = %d, %v; want %v", n, err, ErrExited)
 	}
 
-	p = sh(t, raw+`trap "" HUP TERM; sleep 1000 & echo $! >"$1"; trap - TERM; exec sleep 1000`, file+"2")
-	pidFrom(t, file+"2")
+	p = sh(t, raw+`trap "" HUP; sleep 1000 & echo $! >"$1"; exec sleep 1000`, file+"2")
+	job := pidFrom(t, file+"2")
 	readUntil(t, p, "ready")
-	if err := blockedWrite(t, p, func() { _ = p.Signal("KILL") }); !errors.Is(err, ErrExited) {
+	if err := blockedWrite(t, p, func() { _ = unix.Kill(p.Identity().PID, unix.SIGKILL) }); !errors.Is(err, ErrExited) {
 		t.Errorf("Write = %v, want %v", err, ErrExited)
+	}
+	if !alive(job) {
+		t.Error("the job that keeps the terminal is gone")
 	}
 }
 
