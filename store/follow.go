@@ -1,0 +1,123 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// A Follower reads one session's log, journal and row, and learns when they
+// change. It needs no lease: the session may be written by this process, by
+// another one, or by none. It belongs to one goroutine.
+//
+// To keep up with a session without missing anything, in this order: take
+// Changed, look at all that is wanted, and then wait for the channel.
+type Follower struct {
+	s       *Store
+	id      string
+	hub     *hub
+	writer  *Writer // whose bounds log uses; nil: the files are looked at
+	log     *logReader
+	damaged int
+	closed  bool
+}
+
+// Follow begins to follow a session, also a damaged one. The caller must Close
+// the Follower. The error matches ErrNotFound if there is no such session.
+func (s *Store) Follow(id string) (*Follower, error) {
+	if !s.exists(id) {
+		return nil, notFound(id)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.hubLocked(id)
+	h.followers++
+	return &Follower{s: s, id: id, hub: h}, nil
+}
+
+// Changed returns a channel that is closed at the next change of the log, the
+// journal or the row after this call, or at Writer.Wake. It may be closed
+// without a change. The channel is closed at once for a writer in this
+// process; else the files are looked at every 25 to 250 ms. Once the last
+// Follower of the session in this process is closed it may never be.
+func (f *Follower) Changed() <-chan struct{} {
+	changed, watched := f.hub.next()
+	if !watched {
+		// Taken before the caller looks: what changes after that is seen.
+		f.hub.watch(f.s, f.id, f.s.sample(f.id))
+	}
+	return changed
+}
+
+// ReadAt reads output from the offset off on into p, at least one byte. It
+// returns io.EOF at the end of the log and a *GapError where bytes do not
+// exist.
+func (f *Follower) ReadAt(p []byte, off int64) (int, error) { return f.reader().readAt(p, off) }
+
+// Bounds returns the offset of the oldest byte in the log and the offset after
+// the newest.
+func (f *Follower) Bounds() (oldest, end int64, err error) { return f.reader().bounds() }
+
+// reader returns a reader that asks the writer of this process, if there is
+// one now. A writer that has been closed since goes on to tell the truth.
+func (f *Follower) reader() *logReader {
+	w := f.hub.writer.Load()
+	if f.log != nil && w == f.writer {
+		return f.log
+	}
+	if f.log != nil {
+		f.log.close()
+	}
+	var bounds func() (oldest, end int64)
+	if w != nil {
+		bounds = w.Bounds
+	}
+	f.writer, f.log = w, newLogReader(filepath.Join(f.s.folder(f.id), outputDir), bounds)
+	return f.log
+}
+
+// Entries returns the journal's entries from the byte position from on, 0 for
+// all, and the position to go on from. Damaged lines are skipped and counted.
+func (f *Follower) Entries(from int64) (es []Entry, next int64, err error) {
+	es, next, damaged, err := readJournal(f.journal(), from)
+	f.damaged += damaged
+	return es, next, err
+}
+
+// Damaged returns how many damaged lines Entries has skipped.
+func (f *Follower) Damaged() int { return f.damaged }
+
+// JournalSize returns the size of the journal in bytes, 0 if it cannot be
+// read: Entries has more only if this is past its last next.
+func (f *Follower) JournalSize() int64 {
+	if w := f.hub.writer.Load(); w != nil {
+		return w.journal.size()
+	}
+	info, err := os.Lstat(f.journal())
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func (f *Follower) journal() string { return filepath.Join(f.s.folder(f.id), journalFile) }
+
+// Row is Store.Row of the session.
+func (f *Follower) Row() (*Row, error) { return f.s.Row(f.id) }
+
+// Close ends the following. A second Close does nothing.
+func (f *Follower) Close() {
+	if f.closed {
+		return
+	}
+	f.closed = true
+	if f.log != nil {
+		f.log.close()
+	}
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	f.hub.followers--
+	if f.hub.followers == 0 {
+		f.hub.unwatch()
+	}
+	f.s.dropLocked(f.id, f.hub)
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRemoveLeavesNothing(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	kept, row := mustHave(t, s), mustHave(t, s)
+	mustRow(t, s, row.ID)
+	if err := s.Remove(row.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Row(row.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("Row = %v, want ErrNotFound", err)
+	}
+	if err := s.Remove(row.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("second Remove = %v, want ErrNotFound", err)
+	}
+	ids, err := s.IDs()
+	if diff := cmp.Diff([]string{kept.ID}, ids); diff != "" || err != nil {
+		t.Errorf("IDs: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestRemoveFailureAtAnyStepIsMadeGoodByTheNext(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	remove := func(h hook) {
+		row := mustHave(t, s)
+		s.hook = h
+		err := s.Remove(row.ID)
+		s.hook = nil
+		if err != nil {
+			// As before, or gone with files in the trash.
+			_, rowErr := s.Row(row.ID)
+			left, leftErr := s.Leftovers()
+			if there, gone := rowErr == nil && len(left) == 0, errors.Is(rowErr, ErrNotFound) && len(left) == 1; there == gone || leftErr != nil {
+				t.Errorf("after %v: Row %v, Leftovers %v, %v", err, rowErr, left, leftErr)
+			}
+			err = s.Remove(row.ID)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		checkFolder(t, s.Dir())
+	}
+	for _, step := range stepsOf(remove) {
+		remove(failAt(step))
+	}
+}
+
+func TestRemoveClearsLeftovers(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	id := NewID()
+	for _, dir := range []string{s.building(id), s.trash(id)} {
+		if err := os.MkdirAll(dir+"/output", 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := s.Leftovers()
+	if diff := cmp.Diff([]string{id}, left); diff != "" || err != nil {
+		t.Errorf("Leftovers: %v (-want +got):\n%s", err, diff)
+	}
+	if err := s.Remove(id); err != nil {
+		t.Errorf("Remove = %v", err)
+	}
+	if left, err := s.Leftovers(); len(left) != 0 || err != nil {
+		t.Errorf("Leftovers after Remove = %v, %v; want none", left, err)
+	}
+}
+
+func TestFollowersLearnOfARemoval(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	row := mustHave(t, s)
+	f, err := s.Follow(row.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	changed := f.Changed()
+	if err := s.Remove(row.ID); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-changed:
+	default:
+		t.Error("no wake-up at the removal")
+	}
+	if _, err := f.Row(); !errors.Is(err, ErrNotFound) {
+		t.Errorf("Row = %v, want ErrNotFound", err)
+	}
+}

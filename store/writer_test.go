@@ -1,0 +1,372 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"holdfast/state"
+)
+
+func TestUpdateIsOnDiskAndInMemory(t *testing.T) {
+	s := openTestStore(t, "", Options{Boot: "b1"})
+	w := mustCreate(t, s, newRow())
+	if err := w.Append([]byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	for _, durable := range []bool{true, false} {
+		before := w.Row()
+		want := before.Clone()
+		want.Name, want.State, want.Turns, want.Cursor = "renamed", state.Idle, before.Turns+1, 5
+		got, err := w.Update(durable, func(r *Row) error {
+			r.Name, r.State, r.Turns = want.Name, want.State, want.Turns
+			r.ID, r.Epoch, r.Boot, r.Cursor, r.Oldest = NewID(), 77, "b2", 77, 7 // not the caller's
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := rowDiff(want, got); diff != "" {
+			t.Errorf("updated row (-want +got):\n%s", diff)
+		}
+		if got != w.Row() || before == got {
+			t.Error("the updated row is not a new one that the writer has")
+		}
+		other := openTestStore(t, s.Dir(), Options{})
+		if diff := rowDiff(want, mustRow(t, other, want.ID)); diff != "" {
+			t.Errorf("row on disk (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestUpdateFailureAtAnyStepChangesNothing(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	before := w.Row()
+	on := mustEncode(t, before)
+	rename := func(r *Row) error { r.Name = "renamed"; return nil }
+	for _, step := range []string{"create", "write", "fsync", "close", "rename", "fsync folder"} {
+		s.hook = failAt(step)
+		if _, err := w.Update(true, rename); !errors.Is(err, errInjected) {
+			t.Errorf("Update failing at %q: %v", step, err)
+		}
+		s.hook = nil
+		if got, err := os.ReadFile(sessionPath(s, before.ID)); string(got) != string(on) {
+			t.Errorf("failing at %q leaves %s, %v; want it unchanged", step, got, err)
+		}
+		if w.Row() != before {
+			t.Errorf("failing at %q changed the row in memory", step)
+		}
+		checkFolder(t, s.Dir())
+	}
+	if _, err := w.Update(true, func(*Row) error { return errInjected }); err != errInjected {
+		t.Errorf("Update with a failing function = %v, want its error", err)
+	}
+	if _, err := w.Update(true, func(r *Row) error { r.State = "asleep"; return nil }); err == nil || w.Row() != before {
+		t.Errorf("Update to a bad state = %v; want an error and no change", err)
+	}
+	if got, err := w.Update(true, rename); err != nil || got.Name != "renamed" {
+		t.Errorf("Update after the failures = %v, %v", got, err)
+	}
+}
+
+func TestUnknownMembersSurviveAWriter(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	row := mustHave(t, s)
+	path := sessionPath(s, row.ID)
+	later := `"later":{"a":[1,{"b":null}]}`
+	on := strings.Replace(string(mustEncode(t, row)), `"version":1`, `"version":1,`+later, 1)
+	if err := os.WriteFile(path, []byte(on), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.OpenWriter(row.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mustClose(t, w)
+	if _, err := w.Update(true, func(r *Row) error { r.Name = "renamed"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); !strings.Contains(string(got), later) || !strings.Contains(string(got), "renamed") {
+		t.Errorf("file after two rewrites = %s, %v; want %s in it", got, err, later)
+	}
+}
+
+func TestUpdatesAreMadeOneAfterTheOther(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				if _, err := w.Update(false, func(r *Row) error { r.Turns++; return nil }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	mustClose(t, w)
+	if got := mustRow(t, s, w.id).Turns; got != 160 {
+		t.Errorf("turns = %d, want 160", got)
+	}
+}
+
+// raiseRole opens and closes a writer, as another process does that has taken
+// the session over.
+func raiseRole(args []string) error {
+	s, err := Open(args[0], Options{})
+	if err != nil {
+		return err
+	}
+	w, err := s.OpenWriter(args[1])
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func TestWriterThatWasTakenOverWritesNothingMore(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	if err := w.Append([]byte("mine")); err != nil {
+		t.Fatal(err)
+	}
+	if err := startRole(t, "raise", s.Dir(), w.id).Run(); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.ReadFile(sessionPath(s, w.id))
+	if err != nil || !strings.Contains(string(theirs), `"epoch":2`) {
+		t.Fatalf("file after the takeover = %s, %v; want epoch 2", theirs, err)
+	}
+	_, updateErr := w.Update(false, func(r *Row) error { r.Name = "mine"; return nil })
+	_, againErr := w.Update(true, func(r *Row) error { r.Name = "mine"; return nil })
+	for _, tc := range []struct {
+		call string
+		err  error
+	}{
+		{"Update", updateErr}, {"second Update", againErr}, {"Sync", w.Sync()},
+		{"Append", w.Append([]byte("more"))}, {"Record", w.Record(Entry{Kind: "size"})},
+	} {
+		if !errors.Is(tc.err, ErrFenced) {
+			t.Errorf("%s = %v, want ErrFenced", tc.call, tc.err)
+		}
+	}
+	mustClose(t, w)
+	if got, err := os.ReadFile(sessionPath(s, w.id)); string(got) != string(theirs) {
+		t.Errorf("file = %s, %v; want theirs: %s", got, err, theirs)
+	}
+	if _, end, err := folderBounds(filepath.Join(s.folder(w.id), outputDir)); end != 4 || err != nil {
+		t.Errorf("log ends at %d, %v; want 4", end, err)
+	}
+	if got := mustRow(t, s, w.id).Epoch; got != 2 {
+		t.Errorf("epoch after Close = %d, want 2", got)
+	}
+}
+
+func TestSyncFindsATakeover(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	if err := errors.Join(w.Append([]byte("x")), w.Record(Entry{Kind: "size"}), w.Sync(), w.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	if err := startRole(t, "raise", s.Dir(), w.id).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Sync(); !errors.Is(err, ErrFenced) {
+		t.Errorf("Sync = %v, want ErrFenced", err)
+	}
+}
+
+func TestWriterOfARemovedSessionIsFenced(t *testing.T) {
+	ours := openTestStore(t, "", Options{})
+	theirs := openTestStore(t, ours.Dir(), Options{})
+	w := mustCreate(t, ours, newRow())
+	if err := theirs.Remove(w.id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Update(true, func(*Row) error { return nil }); !errors.Is(err, ErrFenced) {
+		t.Errorf("Update = %v, want ErrFenced", err)
+	}
+}
+
+func TestFileDamagedUnderAWriterIsNotOverwritten(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	path := sessionPath(s, w.id)
+	if err := os.WriteFile(path, []byte("{oops"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Update(true, func(*Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+		t.Errorf("Update = %v, want ErrDamaged", err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "{oops" {
+		t.Errorf("file = %q, %v; want it unchanged", got, err)
+	}
+}
+
+func TestFileTouchedUnderAWriterIsStillOurs(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	for range 3 {
+		age(t, sessionPath(s, w.id))
+		if _, err := w.Update(false, func(r *Row) error { r.Turns++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestOpenWriterRaisesTheEpochEachTime(t *testing.T) {
+	s := openTestStore(t, "", Options{Boot: "b1"})
+	row := mustHave(t, s)
+	for want := int64(2); want < 5; want++ {
+		w, err := s.OpenWriter(row.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Row().Epoch; got != want {
+			t.Errorf("epoch = %d, want %d", got, want)
+		}
+		mustClose(t, w)
+		mustClose(t, w)
+		if got := mustRow(t, s, row.ID).Epoch; got != want {
+			t.Errorf("epoch on disk = %d, want %d", got, want)
+		}
+	}
+}
+
+func TestOneWriterForEachSessionAndProcess(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	_, openErr := s.OpenWriter(w.id)
+	_, createErr := s.Create(w.Row(), nil)
+	for call, err := range map[string]error{"OpenWriter": openErr, "Create": createErr, "Remove": s.Remove(w.id)} {
+		if !errors.Is(err, errBusy) {
+			t.Errorf("%s beside a writer = %v, want errBusy", call, err)
+		}
+	}
+	mustClose(t, w)
+	if _, err := w.Update(false, func(*Row) error { return nil }); !errors.Is(err, ErrClosed) {
+		t.Errorf("Update after Close = %v, want ErrClosed", err)
+	}
+}
+
+func TestOpenWriterRepairsWhatACrashLeft(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	entry := Entry{Kind: "size", Time: time.Unix(1, 0).UTC(), Cols: 80, Rows: 24}
+	if err := w.Record(entry); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, w)
+	journal := filepath.Join(s.folder(w.id), journalFile)
+	f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(`{"kind":"si` + "\x00\x00")
+	temp := filepath.Join(s.folder(w.id), "."+sessionFile+tempMark+"123")
+	if err := errors.Join(err, f.Close(), os.WriteFile(temp, []byte("{"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if w, err = s.OpenWriter(w.id); err != nil {
+		t.Fatal(err)
+	}
+	defer mustClose(t, w)
+	if err := w.Record(entry); err != nil {
+		t.Fatal(err)
+	}
+	es, _, damaged, err := readJournal(journal, 0)
+	if diff := cmp.Diff([]Entry{entry, entry}, es); diff != "" || damaged != 0 || err != nil {
+		t.Errorf("journal has %d damaged lines, %v (-want +got):\n%s", damaged, err, diff)
+	}
+}
+
+func TestOpenWriterFailureAtAnyStepKeepsTheRow(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	row := mustHave(t, s)
+	open := func(h hook) {
+		s.hook = h
+		if w, err := s.OpenWriter(row.ID); err == nil {
+			mustClose(t, w)
+		}
+		s.hook = nil
+	}
+	steps := stepsOf(open)
+	row = mustRow(t, s, row.ID)
+	for _, step := range steps {
+		open(failAt(step))
+		if diff := rowDiff(row, mustRow(t, s, row.ID)); diff != "" {
+			t.Errorf("row after a failure at %q (-want +got):\n%s", step, diff)
+		}
+		checkFolder(t, s.Dir())
+	}
+}
+
+// A reader that saw bytes which a power cut took must find itself in a gap.
+func TestRebootLeavesAHoleWhereBytesMayBeLost(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		then, now  string // boot ids
+		last       state.State
+		cut        int64 // bytes lost
+		wantEnd    int64
+		wantPID    int
+		wantReboot string
+	}{
+		{"same boot, live", "b1", "b1", state.Running, 0, 10, 7, "b1"},
+		{"reboot, live", "b1", "b2", state.Running, 0, 10 + holeSize, 0, "b2"},
+		{"reboot, live, bytes lost", "b1", "b2", state.Running, 3, 7 + holeSize, 0, "b2"},
+		{"reboot, orderly ended", "b1", "b2", state.Ended, 0, 10, 0, "b2"},
+		{"reboot, ended, bytes lost", "b1", "b2", state.Ended, 3, 7 + holeSize, 0, "b2"},
+		{"unknown boot", "", "b2", state.Running, 0, 10, 0, "b2"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := openTestStore(t, "", Options{Boot: tc.then})
+			w := mustCreate(t, s, newRow())
+			if err := w.Append(outputFrom(0, 10)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Update(true, func(r *Row) error { r.State, r.PID, r.PIDStart = tc.last, 7, 8; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, w)
+			if err := os.Truncate(segmentPath(filepath.Join(s.folder(w.id), outputDir), 0), 10-tc.cut); err != nil {
+				t.Fatal(err)
+			}
+			w, err := openTestStore(t, s.Dir(), Options{Boot: tc.now}).OpenWriter(w.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer mustClose(t, w)
+			row := w.Row()
+			if _, end := w.Bounds(); end != tc.wantEnd || row.Cursor != end || row.PID != tc.wantPID || row.Boot != tc.wantReboot {
+				t.Errorf("end = %d, cursor %d, pid %d, boot %q; want %d twice, %d, %q",
+					end, row.Cursor, row.PID, row.Boot, tc.wantEnd, tc.wantPID, tc.wantReboot)
+			}
+		})
+	}
+}
+
+func TestSecondOpenAfterARebootAddsNoSecondHole(t *testing.T) {
+	s := openTestStore(t, "", Options{Boot: "b1"})
+	w := mustCreate(t, s, newRow())
+	mustClose(t, w)
+	after := openTestStore(t, s.Dir(), Options{Boot: "b2"})
+	for range 2 {
+		w, err := after.OpenWriter(w.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, end := w.Bounds(); end != holeSize {
+			t.Errorf("end = %d, want one hole: %d", end, holeSize)
+		}
+		mustClose(t, w)
+	}
+}
