@@ -19,7 +19,7 @@ import (
 // first then moves the binding back, although it was asked for earlier.
 //
 // The first to arrive is chosen by compare-and-swap: a sync.Once would make
-// the others wait for it, and so do bindMu's work itself.
+// the others wait for it, and so do the work of bindMu itself.
 func TestResumesAreSerialised(t *testing.T) {
 	c := open(t, t.TempDir())
 	a, b := newSession(t, c, "true"), newSession(t, c, "true")
@@ -55,6 +55,7 @@ func TestResumesAreSerialised(t *testing.T) {
 	select {
 	case err := <-landedB:
 		t.Errorf("the second resume landed beside the first: %v", err)
+		landedB <- err
 	case <-time.After(300 * time.Millisecond):
 	}
 	close(park)

@@ -13,22 +13,21 @@ import (
 
 func TestASessionFromStartToEnd(t *testing.T) {
 	c := open(t, t.TempDir())
-	v, err := c.New(Spec{Argv: []string{"sh", "-c", "echo hello; exit 3"}, Name: "greeting"})
+	v, err := c.New(Spec{Argv: []string{"sh", "-c", "stty -echo; read x; echo hello; exit 3"}, Name: "greeting"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v.State != "running" || !v.Live || !v.Bound || v.PID == 0 || v.Runs != 1 || v.Cols != 80 || v.Rows != 24 {
 		t.Errorf("New = %+v; want a running, live, bound session of 80 x 24 with a pid", v)
 	}
+	typeIn(t, c, v.ID, "go\r")
 	v = waitOver(t, c, v.ID)
 	if v.State != "ended" || v.ExitCode == nil || *v.ExitCode != 3 || v.Signal != "" || v.PID != 0 || v.EndedAt == nil {
 		t.Errorf("at the end = %+v; want ended with exit code 3", v)
 	}
-	if got, want := output(t, c, v.ID), "hello\r\n"; got != want {
-		t.Errorf("output = %q, want %q", got, want)
-	}
-	if v.Cursor != 7 {
-		t.Errorf("cursor = %d, want 7", v.Cursor)
+	got := output(t, c, v.ID)
+	if !strings.HasSuffix(got, "hello\r\n") || v.Cursor != int64(len(got)) {
+		t.Errorf("output = %q with cursor %d, want it to end in hello", got, v.Cursor)
 	}
 	checkLeases(t, c)
 }
