@@ -1,0 +1,122 @@
+// Command holdfast runs terminal programs in sessions that outlive the browser
+// tab, the network and the server. README.md shows it at work.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, stop) // the next signal ends the process at once
+	os.Exit(report(os.Stderr, run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
+}
+
+// A command is one word after "holdfast".
+type command struct {
+	name  string
+	short string // for the list of commands
+	run   func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+}
+
+func commands() []command {
+	return []command{
+		{"serve", "run the server: sessions over HTTP", serve},
+		{"version", "print the version", printVersion},
+		{"help", "print this", printHelp},
+	}
+}
+
+// run is the program without its process: no exit, no global state.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) == 0 {
+		return &usageError{"no command", "holdfast help lists them"}
+	}
+	name := args[0]
+	switch name {
+	case "-h", "-help", "--help":
+		name = "help"
+	case "-v", "-version", "--version":
+		name = "version"
+	}
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i < 0 {
+		names := make([]string, len(all))
+		for i, c := range all {
+			names[i] = c.name
+		}
+		return &usageError{fmt.Sprintf("unknown command %q", name), didYouMean(name, names, "holdfast help lists the commands")}
+	}
+	err := all[i].run(ctx, args[1:], stdout, stderr)
+	if errors.Is(err, flag.ErrHelp) { // and the help was printed
+		return nil
+	}
+	return err
+}
+
+// A usageError is a command line that cannot be run. Nothing was done.
+type usageError struct {
+	text string
+	hint string // what to do instead
+}
+
+func (e *usageError) Error() string { return e.text + "; " + e.hint }
+
+// report prints why the program ends, in one line, and returns its exit
+// status: 2 for a wrong command line, 1 for anything else that went wrong.
+func report(stderr io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(stderr, "holdfast:", err)
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return 2
+	}
+	return 1
+}
+
+func printHelp(_ context.Context, args []string, stdout, _ io.Writer) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Sprintf("help has no argument %q", args[0]), "holdfast COMMAND --help has the flags of a command"}
+	}
+	var b strings.Builder
+	b.WriteString("holdfast runs terminal programs in sessions that outlive the tab, the network and the server.\n\nusage: holdfast COMMAND [flags]\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.short)
+	}
+	b.WriteString("\nholdfast COMMAND --help has the flags of a command.\n")
+	_, err := io.WriteString(stdout, b.String())
+	return err
+}
+
+func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Sprintf("version has no argument %q", args[0]), "holdfast version is all"}
+	}
+	_, err := fmt.Fprintln(stdout, "holdfast", version())
+	return err
+}
+
+// version is what the toolchain knows of the source: a tag or a revision.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

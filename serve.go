@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"holdfast/leasefs"
+	"holdfast/session"
+	"holdfast/session/process"
+	"holdfast/static"
+	"holdfast/store"
+)
+
+const (
+	headerTimeout = 10 * time.Second // for a request's header to arrive
+	idleTimeout   = 2 * time.Minute  // between two requests of a connection
+	maxHeader     = 32 << 10         // bytes of a request's header
+	stallTimeout  = 30 * time.Second // of a write; see server.stall
+
+	// endGrace is how long requests in flight may take when the process
+	// ends. Streams have none.
+	endGrace = 5 * time.Second
+)
+
+// serve runs the server until ctx ends. There is one for each store.
+func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f, err := parseServe(args, stdout)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: f.level}))
+	st, err := store.Open(f.store, store.Options{Boot: process.BootID(), Keep: int64(f.keep)})
+	if err != nil {
+		return err
+	}
+	lease, err := claim(st)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	token, err := loadToken(st.Dir())
+	if err != nil {
+		return err
+	}
+	ls, err := f.open(st.Dir())
+	if err != nil {
+		return err
+	}
+	defer ls.close()
+	ctl, err := session.Open(session.Config{Store: st, Front: "serve", Addr: ls.url, IdleAfter: f.idle, Log: log})
+	if err != nil {
+		return err
+	}
+	defer ctl.Close()
+	if err := begin(ctl, f); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	srv, err := f.server(ctx, ctl, ls.url, token, log)
+	if err != nil {
+		return err
+	}
+	if err := ls.announce(st.Dir()); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "listening on %s/#token=%s\n", ls.url, token)
+	log.Info("serving", "addr", ls.url, "socket", ls.socket, "pid", os.Getpid())
+	err = listen(ctx, srv, ls, f)
+	cancel()
+	end(srv, ctl)
+	log.Info("server ended", "pid", os.Getpid())
+	return err
+}
+
+// claim takes the lease that makes this process the server of a store.
+func claim(st *store.Store) (*leasefs.Lease, error) {
+	family, err := leasefs.Probe(filepath.Join(st.Dir(), "locks"))
+	if err != nil {
+		return nil, err
+	}
+	me := process.Self()
+	host, _ := os.Hostname()
+	lease, err := leasefs.Acquire(filepath.Join(st.Dir(), "server.lock"), leasefs.Options{
+		Family: family,
+		Self:   leasefs.Holder{PID: me.PID, Start: me.Start, Boot: me.Boot, Host: host, Front: "serve"},
+	})
+	if held, ok := errors.AsType[*leasefs.HeldError](err); ok {
+		return nil, servedElsewhere(st.Dir(), held)
+	}
+	return lease, err
+}
+
+// begin makes the store true, and starts what the command line names.
+func begin(ctl *session.Controller, f *serveFlags) error {
+	if err := ctl.CheckAll(); err != nil {
+		return err
+	}
+	switch {
+	case f.resume != "":
+		id, err := ctl.Resolve(f.resume)
+		if err != nil {
+			return fmt.Errorf("resume %q: %w", f.resume, err)
+		}
+		_, err = ctl.Resume(id)
+		return err
+	case len(f.argv) > 0:
+		_, err := ctl.New(session.Spec{Argv: f.argv})
+		return err
+	}
+	return nil
+}
+
+// server builds the HTTP server. Its streams end with ctx.
+func (f *serveFlags) server(ctx context.Context, ctl *session.Controller, url, token string, log *slog.Logger) (*http.Server, error) {
+	host, _ := os.Hostname()
+	s := &server{
+		ctl: ctl, log: log, closing: ctx, key: newCredentials(token), hosts: f.hosts, page: static.FS,
+		about:   status{Version: version(), PID: os.Getpid(), Host: host, Address: url, StartedAt: time.Now().UTC()},
+		streams: make(chan struct{}, maxStreams), stall: stallTimeout,
+	}
+	h, err := s.handler()
+	if err != nil {
+		return nil, err
+	}
+	return &http.Server{
+		Handler:                      h,
+		ReadHeaderTimeout:            headerTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeader,
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}, nil
+}
+
+// listen serves both listeners until ctx ends or one of them fails.
+func listen(ctx context.Context, srv *http.Server, ls *listeners, f *serveFlags) error {
+	failed := make(chan error, 2)
+	go func() { failed <- srv.Serve(newLimitListener(ls.unix, maxConns)) }()
+	go func() {
+		var tcp net.Listener = newLimitListener(ls.tcp, maxConns)
+		if f.cert != "" {
+			failed <- srv.ServeTLS(tcp, f.cert, f.key)
+		} else {
+			failed <- srv.Serve(tcp)
+		}
+	}()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// end closes the server in an orderly way, after its streams were told to end.
+// Nobody is let in any more while the sessions end, and requests that wait for
+// a session get their answer from its end.
+func end(srv *http.Server, ctl *session.Controller) {
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		grace, cancel := context.WithTimeout(context.Background(), endGrace)
+		defer cancel()
+		srv.Shutdown(grace)
+		srv.Close() // cuts what is still open
+	})
+	ctl.Close()
+	wg.Wait()
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// serveFlags is the command line of serve.
+type serveFlags struct {
+	store  string
+	listen *net.TCPAddr
+	hosts  []string // lower-case
+	cert   string   // file names, both or neither
+	key    string
+	keep   byteSize
+	idle   time.Duration
+	level  slog.Level
+	resume string
+	argv   []string
+}
+
+func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
+	f := &serveFlags{keep: 256 << 20}
+	var listen string
+	var insecure bool
+	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+	fs.StringVar(&f.store, "store", "", "the `folder` of the sessions; default: $HOLDFAST_STORE, or holdfast in $XDG_STATE_HOME")
+	fs.StringVar(&listen, "listen", "127.0.0.1:7070", "`address` and port to listen on; port 0 takes a free one")
+	fs.Func("allow-host", "another host `name` that clients use; may be given more than once", func(v string) error {
+		f.hosts = append(f.hosts, hostName(v))
+		return nil
+	})
+	fs.BoolVar(&insecure, "insecure-http", false, "listen beyond this machine without encryption")
+	fs.StringVar(&f.cert, "tls-cert", "", "PEM `file` with the certificate chain")
+	fs.StringVar(&f.key, "tls-key", "", "PEM `file` with the certificate's key")
+	fs.Var(&f.keep, "keep-output", "output to keep of a session, a `size` such as 1GiB; 0 keeps all")
+	fs.DurationVar(&f.idle, "idle-after", 30*time.Second, "quiet `time` after which a session counts as idle")
+	fs.TextVar(&f.level, "log-level", slog.LevelInfo, "debug, info, warn or error `level`")
+	fs.StringVar(&f.resume, "resume", "", "a `session` to resume and bind at the start")
+	argv, err := parseFlags(fs, args, "holdfast serve [flags] [-- program arguments...]", stdout)
+	if err != nil {
+		return nil, err
+	}
+	f.argv = argv
+	if f.store, err = storeDir(f.store); err != nil {
+		return nil, err
+	}
+	f.listen, err = net.ResolveTCPAddr("tcp", listen)
+	if err != nil {
+		return nil, &usageError{fmt.Sprintf("--listen %q: %v", listen, err), "it must be like 127.0.0.1:7070"}
+	}
+	return f, f.check(insecure)
+}
+
+// check refuses what contradicts itself, and an open door.
+func (f *serveFlags) check(insecure bool) error {
+	switch {
+	case (f.cert == "") != (f.key == ""):
+		return &usageError{"--tls-cert and --tls-key belong together", "give both"}
+	case f.resume != "" && len(f.argv) > 0:
+		return &usageError{"--resume and a program exclude each other", "give one of them"}
+	case f.idle <= 0:
+		return &usageError{fmt.Sprintf("--idle-after %s is not a time to wait", f.idle), "give one such as 30s"}
+	case f.listen.IP.IsLoopback() || f.cert != "" || insecure:
+		return nil
+	}
+	return &usageError{
+		fmt.Sprintf("--listen %s can be reached from other machines, and anyone who reads the traffic can run programs", f.listen),
+		"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it",
+	}
+}
+
+// storeDir is where the sessions are, unless the command line says so.
+func storeDir(dir string) (string, error) {
+	if dir == "" {
+		dir = os.Getenv("HOLDFAST_STORE")
+	}
+	if dir != "" {
+		return filepath.Abs(dir)
+	}
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "holdfast"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", &usageError{"no place for the sessions: " + strings.TrimPrefix(err.Error(), "user home dir: "), "give --store"}
+	}
+	return filepath.Join(home, ".local", "state", "holdfast"), nil
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"holdfast/leasefs"
+	"holdfast/store"
+)
+
+// listeners are the two ways in. They are open, and nobody is answered yet,
+// from open until listen.
+type listeners struct {
+	tcp, unix net.Listener
+	url       string // of tcp, without the token
+	socket    string // path of unix
+	private   string // folder made for socket alone; empty: it is in the store
+	file      string // server.json, once it was written
+}
+
+// open listens where the flags say, and on the store's unix socket. The caller
+// holds the server's lease, so that a socket which is there is a leftover.
+func (f *serveFlags) open(dir string) (*listeners, error) {
+	removeLeftovers(dir)
+	tcp, err := net.ListenTCP("tcp", f.listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%w; --listen with port 0 takes a free one", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ls := &listeners{tcp: tcp, url: f.url(tcp.Addr().(*net.TCPAddr))}
+	if err := ls.listenUnix(dir); err != nil {
+		ls.close()
+		return nil, err
+	}
+	return ls, nil
+}
+
+// url is what a browser on this machine, or one that uses the first allowed
+// host name, opens.
+func (f *serveFlags) url(addr *net.TCPAddr) string {
+	scheme, host := "http", addr.IP.String()
+	if f.cert != "" {
+		scheme = "https"
+	}
+	if addr.IP.IsUnspecified() {
+		host = "127.0.0.1"
+		if len(f.hosts) > 0 {
+			host = f.hosts[0]
+		}
+	}
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(addr.Port))
+}
+
+// maxSocketPath is how long the path of a socket can be on every system:
+// sun_path of the BSDs and macOS, less its NUL.
+const maxSocketPath = 103
+
+// listenUnix listens in the store, or in a private folder if a path in the
+// store would be too long.
+func (ls *listeners) listenUnix(dir string) error {
+	const name, folder = "sock", "holdfast-"
+	ls.socket = filepath.Join(dir, name)
+	for _, base := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir()} {
+		if len(ls.socket) <= maxSocketPath {
+			break
+		}
+		if base == "" || len(base)+len(folder)+len(name)+12 > maxSocketPath { // 10 digits, 2 slashes
+			continue
+		}
+		private, err := os.MkdirTemp(base, folder) // 0700
+		if err != nil {
+			return fmt.Errorf("socket: %w", err)
+		}
+		ls.private, ls.socket = private, filepath.Join(private, name)
+	}
+	unix, err := net.Listen("unix", ls.socket)
+	if err != nil {
+		return err
+	}
+	ls.unix = unix // removes the socket when it is closed
+	return os.Chmod(ls.socket, 0o600)
+}
+
+// close ends the listeners and removes what they had on disk. It may be
+// called after they were closed by others.
+func (ls *listeners) close() {
+	if ls.file != "" {
+		os.Remove(ls.file)
+	}
+	ls.tcp.Close()
+	if ls.unix != nil {
+		ls.unix.Close()
+	}
+	if ls.private != "" {
+		os.Remove(ls.private)
+	}
+}
+
+// A serverFile is server.json: where the server of a store is. It counts only
+// while somebody holds server.lock.
+type serverFile struct {
+	PID     int    `json:"pid"`
+	Address string `json:"address"`
+	Socket  string `json:"socket"`
+}
+
+func serverPath(dir string) string { return filepath.Join(dir, "server.json") }
+
+// announce writes server.json.
+func (ls *listeners) announce(dir string) error {
+	b, err := json.Marshal(serverFile{os.Getpid(), ls.url, ls.socket})
+	if err != nil {
+		return err
+	}
+	if err := store.ReplaceFile(serverPath(dir), append(b, '\n'), false); err != nil {
+		return err
+	}
+	ls.file = serverPath(dir)
+	return nil
+}
+
+func readServerFile(dir string) (f serverFile, err error) {
+	b, err := os.ReadFile(serverPath(dir))
+	if err == nil {
+		err = json.Unmarshal(b, &f)
+	}
+	return f, err
+}
+
+// removeLeftovers removes the socket of a server that had no time to do it.
+func removeLeftovers(dir string) {
+	os.Remove(filepath.Join(dir, "sock"))
+	old, err := readServerFile(dir)
+	if err != nil {
+		return
+	}
+	if private := filepath.Dir(old.Socket); strings.HasPrefix(filepath.Base(private), "holdfast-") {
+		os.Remove(old.Socket)
+		os.Remove(private) // fails if anything else is in it
+	}
+}
+
+// servedElsewhere says who serves the store, and where.
+func servedElsewhere(dir string, held *leasefs.HeldError) error {
+	who := strings.TrimPrefix(held.Error(), "session ")
+	if f, err := readServerFile(dir); err == nil {
+		return fmt.Errorf("store %s; use the server at %s, or another --store", who, f.Address)
+	}
+	return fmt.Errorf("store %s; use that server, or another --store", who)
+}
+
+// loadToken returns the token of a store, and makes it the first time.
+func loadToken(dir string) (string, error) {
+	path := filepath.Join(dir, "token")
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		secret := make([]byte, 32)
+		rand.Read(secret)
+		token := base64.RawURLEncoding.EncodeToString(secret)
+		return token, store.ReplaceFile(path, []byte(token+"\n"), true)
+	}
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(b))
+	if secret, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(secret) != 32 {
+		return "", errors.New("the store's token file is damaged; remove it, and the next start makes another token")
+	}
+	return token, nil
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"holdfast/session"
+)
+
+const (
+	maxJSON  = 64 << 10 // bytes of a JSON body
+	maxInput = 1 << 20  // bytes of an input, raw or as JSON
+
+	// bodyTimeout is how long a whole body may take. A slow sender waits in
+	// its own request; no session is reserved for it meanwhile.
+	bodyTimeout = 30 * time.Second
+)
+
+func malformed(format string, args ...any) error {
+	return &requestError{errMalformed, fmt.Sprintf(format, args...)}
+}
+
+// readBody returns the whole body, of at most limit bytes.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	ctl := http.NewResponseController(w)
+	ctl.SetReadDeadline(time.Now().Add(bodyTimeout))
+	defer ctl.SetReadDeadline(time.Time{}) // or it would end the request itself later
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, &requestError{errTooLarge, fmt.Sprintf("the body is larger than %d bytes", limit)}
+	}
+	if err != nil {
+		return nil, malformed("the body breaks off: %v", err)
+	}
+	return body, nil
+}
+
+// readJSON reads the body into v, a pointer to a struct. A body is needed.
+func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	body, err := readBody(w, r, maxJSON)
+	if err != nil {
+		return err
+	}
+	return decodeJSON(body, v)
+}
+
+// readOptionalJSON is readJSON for a route that has all it needs without a
+// body. It also makes sure that a body says nothing the route would ignore.
+func readOptionalJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	body, err := readBody(w, r, maxJSON)
+	if err != nil || len(body) == 0 {
+		return err
+	}
+	return decodeJSON(body, v)
+}
+
+// decodeJSON accepts one JSON object with no other members than v, a pointer
+// to a struct, has fields for. Its error wraps errMalformed, and v is then
+// not to be used.
+func decodeJSON(body []byte, v any) error {
+	body = bytes.TrimSpace(body)
+	switch {
+	case len(body) == 0:
+		return malformed("the body is empty; send a JSON object with %s", members(v))
+	case !utf8.Valid(body):
+		return malformed("the body is not valid UTF-8")
+	case body[0] != '{':
+		return malformed("the body is not a JSON object; send one with %s", members(v))
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return malformed("%s", jsonFault(err, v))
+	}
+	if dec.InputOffset() != int64(len(body)) {
+		return malformed("something follows the JSON object at byte %d", dec.InputOffset())
+	}
+	return nil
+}
+
+// jsonFault says in the words of the sender what encoding/json found.
+func jsonFault(err error, v any) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Sprintf("%q is %s; it must be %s", e.Field, article(e.Value), kindName(e.Type))
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf("not valid JSON at byte %d: %v", e.Offset, e)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the JSON object has no end"
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		if known := members(v); known != "no members" {
+			return fmt.Sprintf("unknown member %s; there are %s", shorten(name), known)
+		}
+		return fmt.Sprintf("unknown member %s; this request has none", shorten(name))
+	}
+	return "not valid JSON"
+}
+
+// members lists the JSON members of the struct that v points to.
+func members(v any) string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(v).Elem()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "no members"
+	}
+	return strings.Join(names, ", ")
+}
+
+func article(value string) string {
+	if kind, number, ok := strings.Cut(value, " "); ok {
+		return "the " + kind + " " + shorten(number)
+	}
+	switch value {
+	case "array", "object":
+		return "an " + value
+	case "bool":
+		return "true or false"
+	}
+	return "a " + value
+}
+
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	default:
+		return "a whole number"
+	}
+}
+
+// query returns the parameters of the URL.
+func query(r *http.Request) (url.Values, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, malformed("the query of the URL is not valid: %v", err)
+	}
+	return q, nil
+}
+
+// flagIn returns a switch of the query: 1 or true, 0, false or not there.
+func flagIn(q url.Values, name string) (bool, error) {
+	switch v := q.Get(name); v {
+	case "", "0", "false":
+		return false, nil
+	case "1", "true":
+		return true, nil
+	default:
+		return false, malformed("%s is %q; it must be 1 or 0", name, shorten(v))
+	}
+}
+
+// cursorIn returns a place in the log for a stream to begin at.
+func cursorIn(q url.Values, name string, otherwise session.Cursor) (session.Cursor, error) {
+	v := q.Get(name)
+	if v == "" {
+		return otherwise, nil
+	}
+	n, last, err := parseCursor(name, v)
+	switch {
+	case err != nil:
+		return otherwise, err
+	case last:
+		return session.FromLast(n), nil
+	default:
+		return session.FromOffset(n), nil
+	}
+}
+
+// parseCursor reads an offset in bytes, or -N for the last N.
+func parseCursor(name, v string) (n int64, last bool, err error) {
+	digits, last := strings.CutPrefix(v, "-")
+	u, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil {
+		return 0, false, malformed("%s is %q; it must be an offset in bytes, or -N for the last N", name, shorten(v))
+	}
+	return int64(u), last, nil
+}

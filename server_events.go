@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"holdfast/session"
+)
+
+// reconnectAfter is how many milliseconds an EventSource waits before it comes
+// back: long enough not to hurry a server that restarts.
+const reconnectAfter = "retry: 1000\n\n"
+
+// getEvents streams a session, or whichever is bound where the path names none.
+func (s *server) getEvents(w http.ResponseWriter, r *http.Request) error {
+	ctx, release, err := s.openStream(r)
+	if err != nil {
+		return err
+	}
+	defer release()
+	stream, again, err := s.subscribe(r)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	if again && stream.AtEnd() {
+		w.WriteHeader(http.StatusNoContent) // an EventSource stops at that
+		return nil
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no") // nginx would hold frames back
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	return sendEvents(ctx, w, stream)
+}
+
+// subscribe begins the stream that a request asks for. It reports whether the
+// client says that it was here before.
+func (s *server) subscribe(r *http.Request) (stream *session.Stream, again bool, err error) {
+	q, err := query(r)
+	if err != nil {
+		return nil, false, err
+	}
+	watch, err := flagIn(q, "watch")
+	if err != nil {
+		return nil, false, err
+	}
+	from, err := cursorIn(q, "from", session.Cursor{})
+	if err != nil {
+		return nil, false, err
+	}
+	id := ""
+	if r.PathValue("id") != "" {
+		if id, err = s.target(r); err != nil {
+			return nil, false, err
+		}
+	}
+	o := session.StreamOptions{ID: id, From: from, Watch: watch}
+	if last, cursor, ok := parseEventID(r.Header.Get("Last-Event-ID")); ok {
+		stream, err = s.comeBack(o, last, cursor)
+		if stream != nil || err != nil {
+			return stream, true, err
+		}
+	}
+	stream, err = s.ctl.Stream(o)
+	return stream, from != session.Cursor{} && from != session.FromOffset(0), err
+}
+
+// comeBack goes on where a client was in the session last. It returns no
+// stream if that is not the session which is asked for now.
+func (s *server) comeBack(o session.StreamOptions, last string, cursor int64) (*session.Stream, error) {
+	now := o.ID
+	if now == "" {
+		now, _ = s.ctl.Bound()
+	}
+	if now != last {
+		return nil, nil
+	}
+	o.From = session.FromOffset(cursor)
+	stream, err := s.ctl.Stream(o)
+	if errors.Is(err, session.ErrPastEnd) {
+		// The end of the log was lost with its machine's power. An error
+		// would stop an EventSource, and what follows begins with a gap.
+		o.From = session.FromLast(0)
+		stream, err = s.ctl.Stream(o)
+	}
+	if err == nil && stream.ID() != last { // the binding moved meanwhile
+		stream.Close()
+		return nil, nil
+	}
+	return stream, err
+}
+
+// sendEvents writes frames until the stream or ctx ends. It reads the next
+// event only when the client has taken the last, so that a slow client costs
+// nothing but its own delay.
+func sendEvents(ctx context.Context, w http.ResponseWriter, stream *session.Stream) error {
+	ctl := http.NewResponseController(w)
+	frame := []byte(reconnectAfter)
+	for {
+		if _, err := w.Write(frame); err != nil {
+			return err
+		}
+		if err := ctl.Flush(); err != nil {
+			return err
+		}
+		ev, err := stream.Next(ctx)
+		if err == io.EOF || ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if frame, err = appendFrame(frame[:0], &ev); err != nil {
+			return err
+		}
+	}
+}

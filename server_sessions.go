@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"holdfast/session"
+	"holdfast/state"
+	"holdfast/store"
+)
+
+// target returns the session that a route acts on: the one in its path, or the
+// bound one where the path names none.
+func (s *server) target(r *http.Request) (string, error) {
+	if ref := r.PathValue("id"); ref != "" {
+		return s.resolve(ref)
+	}
+	return s.ctl.Bound()
+}
+
+// resolve returns the id that a client's reference means.
+func (s *server) resolve(ref string) (string, error) {
+	id, err := s.ctl.Resolve(ref)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", &requestError{store.ErrNotFound, fmt.Sprintf("there is no session %q", shorten(ref))}
+	}
+	return id, err
+}
+
+type sessionList struct {
+	Sessions []session.View `json:"sessions"`
+}
+
+func (s *server) listSessions(w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r)
+	if err != nil {
+		return err
+	}
+	f := session.Filter{State: q.Get("state"), Query: q.Get("q")}
+	if !state.State(f.State).Valid() && f.State != session.Unreadable {
+		return malformed("state is %q; it must be pending, running, idle, stopped, ended, interrupted or unreadable", shorten(f.State))
+	}
+	views, err := s.ctl.List(f)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, sessionList{views})
+}
+
+// created answers with a new session and where it is.
+func created(w http.ResponseWriter, v session.View, err error) error {
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/sessions/"+v.ID)
+	return writeJSON(w, http.StatusCreated, v)
+}
+
+// found answers with a session that was there before.
+func found(w http.ResponseWriter, v session.View, err error) error {
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, v)
+}
+
+func (s *server) createSession(w http.ResponseWriter, r *http.Request) error {
+	var spec session.Spec
+	if err := readOptionalJSON(w, r, &spec); err != nil {
+		return err
+	}
+	v, err := s.ctl.Create(spec)
+	return created(w, v, err)
+}
+
+func (s *server) getSession(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.ctl.Get(id)
+	return found(w, v, err)
+}
+
+func (s *server) patchSession(w http.ResponseWriter, r *http.Request) error {
+	var patch session.Patch
+	if err := readJSON(w, r, &patch); err != nil {
+		return err
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.ctl.Patch(id, patch)
+	return found(w, v, err)
+}
+
+func (s *server) deleteSession(w http.ResponseWriter, r *http.Request) error {
+	if err := readOptionalJSON(w, r, &struct{}{}); err != nil {
+		return err
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	return noContent(w, s.ctl.Delete(id))
+}
+
+func noContent(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
+func (s *server) startSession(w http.ResponseWriter, r *http.Request) error {
+	if err := readOptionalJSON(w, r, &struct{}{}); err != nil {
+		return err
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.ctl.Start(id)
+	return found(w, v, err)
+}
+
+func (s *server) forkSession(w http.ResponseWriter, r *http.Request) error {
+	var fork session.ForkSpec
+	if err := readOptionalJSON(w, r, &fork); err != nil {
+		return err
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.ctl.Fork(id, fork, false)
+	return created(w, v, err)
+}
+
+func (s *server) postStop(w http.ResponseWriter, r *http.Request) error {
+	if err := readOptionalJSON(w, r, &struct{}{}); err != nil {
+		return err
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.ctl.Stop(id)
+	return found(w, v, err)
+}
+
+type resizeRequest struct {
+	Cols *int `json:"cols"`
+	Rows *int `json:"rows"`
+}
+
+func (s *server) postResize(w http.ResponseWriter, r *http.Request) error {
+	var in resizeRequest
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if in.Cols == nil || in.Rows == nil {
+		return malformed("cols and rows are both needed")
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	return noContent(w, s.ctl.Resize(id, *in.Cols, *in.Rows))
+}
+
+type signalRequest struct {
+	Signal string `json:"signal"`
+}
+
+func (s *server) postSignal(w http.ResponseWriter, r *http.Request) error {
+	var in signalRequest
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	return noContent(w, s.ctl.Signal(id, in.Signal))
+}
