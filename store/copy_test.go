@@ -1,0 +1,188 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func mustCopyLog(t *testing.T, src, dst string, at int64) {
+	t.Helper()
+	if err := copyLog(src, dst, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sharedSegments returns which segments of dst are files of src.
+func sharedSegments(t *testing.T, src, dst string) (shared []int64) {
+	t.Helper()
+	firsts, err := listSegments(dst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, first := range firsts {
+		a, err1 := os.Stat(segmentPath(src, first))
+		b, err2 := os.Stat(segmentPath(dst, first))
+		if err1 == nil && err2 == nil && os.SameFile(a, b) {
+			shared = append(shared, first)
+		}
+	}
+	return shared
+}
+
+func TestForkSharesSealedSegmentsAndCopiesTheCut(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "output")
+	mustAppend(t, mustOpenLog(t, src, logOptions{SegmentSize: 100}), 250)
+	tests := []struct {
+		at       int64
+		segments []int64
+		shared   []int64
+	}{
+		{0, []int64{0}, nil},
+		{1, []int64{0, 1}, nil},
+		{99, []int64{0, 99}, nil},
+		{100, []int64{0, 100}, []int64{0}},
+		{150, []int64{0, 100, 150}, []int64{0}},
+		{200, []int64{0, 100, 200}, []int64{0, 100}},
+		{201, []int64{0, 100, 200, 201}, []int64{0, 100}},
+		{250, []int64{0, 100, 200, 250}, []int64{0, 100}},
+	}
+	for _, tt := range tests {
+		dst := filepath.Join(t.TempDir(), "output")
+		mustCopyLog(t, src, dst, tt.at)
+		wantSegments(t, dst, tt.segments...)
+		if diff := cmp.Diff(tt.shared, sharedSegments(t, src, dst)); diff != "" {
+			t.Errorf("fork at %d: shared segments (-want +got):\n%s", tt.at, diff)
+		}
+		if tt.at > 0 {
+			wantSpans(t, dst, span{0, tt.at})
+		}
+		mustAppend(t, mustOpenLog(t, dst, logOptions{SegmentSize: 100}), 500)
+		wantSpans(t, dst, span{0, tt.at + 500})
+		wantSpans(t, src, span{0, 250})
+	}
+}
+
+func TestForkAndParentLiveOnAlone(t *testing.T) {
+	src, dst := filepath.Join(t.TempDir(), "output"), filepath.Join(t.TempDir(), "output")
+	parent := mustOpenLog(t, src, logOptions{SegmentSize: 100, Keep: 300})
+	mustAppend(t, parent, 350)
+	mustCopyLog(t, src, dst, 350)
+	mustAppend(t, parent, 1000)
+	wantSpans(t, src, span{1000, 1350})
+	wantSpans(t, dst, span{0, 350})
+
+	fork := mustOpenLog(t, dst, logOptions{SegmentSize: 100, Keep: 100})
+	mustAppend(t, fork, 70)
+	wantSpans(t, dst, span{300, 420})
+	wantSpans(t, src, span{1000, 1350})
+}
+
+func TestForkOfALogWithMissingRanges(t *testing.T) {
+	src := t.TempDir()
+	for first, size := range map[int64]int{100: 100, 200: 50, 300: 0, 400: 50} {
+		writeFile(t, segmentPath(src, first), outputFrom(first, size))
+	}
+	for _, tt := range []struct {
+		at   int64
+		want []span
+	}{
+		{50, nil}, // before the oldest
+		{150, []span{{100, 150}}},
+		{250, []span{{100, 250}}},
+		{320, []span{{100, 250}}}, // in the hole
+		{450, []span{{100, 250}, {400, 450}}},
+	} {
+		dst := filepath.Join(t.TempDir(), "output")
+		mustCopyLog(t, src, dst, tt.at)
+		wantSpans(t, dst, tt.want...)
+		l := mustOpenLog(t, dst, logOptions{})
+		if _, end := l.bounds(); end != tt.at {
+			t.Errorf("end of the fork at %d = %d", tt.at, end)
+		}
+	}
+}
+
+func TestForkOutsideTheLogIsRefused(t *testing.T) {
+	src := t.TempDir()
+	mustAppend(t, mustOpenLog(t, src, logOptions{}), 10)
+	for at, want := range map[int64]string{
+		-1: "copy output: offset -1 is not in 0 to 10",
+		11: "copy output: offset 11 is not in 0 to 10",
+	} {
+		dst := filepath.Join(t.TempDir(), "output")
+		if err := copyLog(src, dst, at); err == nil || err.Error() != want {
+			t.Errorf("fork at %d: %v, want %q", at, err, want)
+		}
+	}
+	err := copyLog(filepath.Join(src, "none"), filepath.Join(t.TempDir(), "output"), 0)
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("fork of a missing log: %v, want %v", err, os.ErrNotExist)
+	}
+}
+
+// While the parent's writer appends and retention removes, a fork has its
+// bytes in one piece.
+func TestForkOfABusyLog(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "output")
+	l := mustOpenLog(t, src, logOptions{SegmentSize: 200, Keep: 10000})
+	mustAppend(t, l, 15000)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				mustAppend(t, l, 130)
+			}
+		}
+	})
+	for range 25 {
+		dst := filepath.Join(t.TempDir(), "output")
+		_, at := l.bounds()
+		mustCopyLog(t, src, dst, at)
+		oldest, _ := l.bounds() // this one and all after it were there all the time
+		r := newLogReader(dst, nil)
+		got := spansOf(t, r)
+		if len(got) > 1 || len(got) == 1 && got[0].To != at || oldest < at && (len(got) == 0 || got[0].From > oldest) {
+			t.Errorf("fork at %d has %v, want %d to %d and perhaps more", at, got, oldest, at)
+		}
+		r.close()
+	}
+	close(done)
+	wg.Wait()
+}
+
+func TestForkOfAJournalEndsAtItsOffset(t *testing.T) {
+	dir := t.TempDir()
+	src, es := filepath.Join(dir, "src"), testEntries()
+	j := mustOpenJournal(t, src)
+	mustRecord(t, j, es...)
+	data, err := os.ReadFile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := `{"kind":"run","at":0,"time":"2026-11-30T14:05:09Z","colour":1}` + "\n"
+	writeFile(t, src, []byte(newer+"damaged\n"+string(data)+`{"kind":"torn"`))
+	dst := filepath.Join(dir, "dst")
+	if err := copyJournal(src, dst, 20); err != nil {
+		t.Fatal(err)
+	}
+	got, _, damaged, err := readJournal(dst, 0)
+	if err != nil || damaged != 0 {
+		t.Fatalf("copy has %d damaged lines, %v", damaged, err)
+	}
+	if diff := cmp.Diff(es[:3], got[1:]); diff != "" {
+		t.Errorf("entries of the fork at 20 (-want +got):\n%s", diff)
+	}
+	data, err = os.ReadFile(dst)
+	if err != nil || string(data[:len(newer)]) != newer {
+		t.Errorf("first line = %q, %v, want %q", data, err, newer)
+	}
+}

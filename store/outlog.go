@@ -1,0 +1,306 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// defaultSegmentSize is the size of a segment in bytes where the options
+	// give none.
+	defaultSegmentSize = 8 << 20
+
+	// holeSize is how far a log moves on after a reboot, in bytes: more than
+	// can have been appended since the last sync.
+	holeSize = 1 << 30
+)
+
+// logOptions say how a log is cut into segments and how much of it is kept.
+type logOptions struct {
+	SegmentSize int64 // bytes; 0: 8 MiB
+	Keep        int64 // the last Keep bytes are always kept; 0: all
+	Hole        bool  // begin a new segment 1 GiB after the end
+
+	hook hook // nil but in tests
+}
+
+// An outputLog appends to the output of one session.
+//
+// The log is a folder of segments, each named after the offset of its first
+// byte. Only the last segment grows; it is complete and closed before the
+// next one is created. An offset is never used for two different bytes.
+//
+// A crash of the process loses nothing that was appended. A crash of the
+// machine can lose what was appended since the last sync: the log is then
+// opened with a hole, and readers are told the range.
+//
+// append is for one goroutine; bounds and sync may be called by others
+// meanwhile. close comes after all of them.
+type outputLog struct {
+	dir  string
+	opts logOptions
+
+	oldest, end atomic.Int64 // what readers may see
+
+	// Owned by append.
+	file    *os.File // the last segment; nil once it is sealed and no next one could be created
+	written int64    // where the next byte goes; past end after an append that failed midway
+	sealed  int64    // bytes in all segments but the last
+
+	syncMu sync.Mutex // serialises sync, and guards the next field; taken before mu, so that append never waits for the disk
+	synced int64      // everything before this offset is on disk
+
+	mu   sync.Mutex // guards the fields below; append alone changes segs and may read it without
+	segs []segment  // on disk, ascending; the last one is being written
+	lost error      // sticky: a sync or a close failed, so what is on disk is unknown
+}
+
+// A segment is a file of the log.
+type segment struct {
+	first int64 // offset of its first byte
+	size  int64 // bytes; 0 while it is the last
+}
+
+// openLog opens the log in dir for its one writer and creates the folder if
+// it is missing. It goes on in the last segment, unless that is full or has
+// bytes that are shared by a hard link.
+func openLog(dir string, o logOptions) (*outputLog, error) {
+	if o.SegmentSize == 0 {
+		o.SegmentSize = defaultSegmentSize
+	}
+	l := &outputLog{dir: dir, opts: o}
+	if err := l.open(); err != nil {
+		if l.file != nil {
+			l.file.Close()
+		}
+		return nil, fmt.Errorf("open output: %w", err)
+	}
+	l.oldest.Store(l.firstByte())
+	l.end.Store(l.written)
+	l.prune()
+	return l, nil
+}
+
+func (l *outputLog) open() error {
+	if err := os.Mkdir(l.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	firsts, err := listSegments(l.dir)
+	if err != nil {
+		return err
+	}
+	var last fs.FileInfo
+	for _, first := range firsts {
+		if last, err = os.Lstat(segmentPath(l.dir, first)); err != nil {
+			return err
+		}
+		l.segs = append(l.segs, segment{first, last.Size()})
+		l.sealed += last.Size()
+		l.written = first + last.Size()
+	}
+	if !l.opts.Hole && last != nil && (last.Size() == 0 || last.Size() < l.opts.SegmentSize && !linked(last)) {
+		return l.reopen()
+	}
+	if !l.opts.Hole {
+		return l.create()
+	}
+	// The hole is on disk before its first byte can be seen. After another
+	// power cut the next hole then begins after this one.
+	l.written += holeSize
+	if err := l.create(); err != nil {
+		return err
+	}
+	return syncDir(l.dir)
+}
+
+// reopen makes the last segment on disk the one that is written.
+func (l *outputLog) reopen() (err error) {
+	last := &l.segs[len(l.segs)-1]
+	l.file, err = os.OpenFile(segmentPath(l.dir, last.first), os.O_RDWR, 0)
+	l.sealed -= last.size
+	last.size = 0
+	return err
+}
+
+// append adds p to the log: one write, or one for each segment it touches.
+//
+// After an error readers see the log as it was. The caller keeps p and calls
+// again with the same bytes, or with the same and more: append goes on after
+// those that it has written, so that none is missing and none doubled. A
+// crash meanwhile, or giving up, leaves the written ones as the log's end.
+func (l *outputLog) append(p []byte) error {
+	end := l.end.Load()
+	goal := end + int64(len(p))
+	for l.written < goal {
+		if err := l.makeRoom(); err != nil {
+			return fmt.Errorf("append output: %w", err)
+		}
+		first := l.last().first
+		to := min(goal, first+l.opts.SegmentSize)
+		err := l.opts.hook.at("write")
+		if err == nil {
+			var n int
+			n, err = l.file.WriteAt(p[l.written-end:to-end], l.written-first)
+			l.written += int64(n)
+		}
+		if err != nil {
+			return fmt.Errorf("append output: %w", err)
+		}
+	}
+	if err := l.opts.hook.at("publish"); err != nil {
+		return fmt.Errorf("append output: %w", err)
+	}
+	l.end.Store(goal)
+	l.prune()
+	return nil
+}
+
+// makeRoom leaves a last segment that can take a byte.
+func (l *outputLog) makeRoom() error {
+	if l.file == nil {
+		return l.create()
+	}
+	size := l.written - l.last().first
+	if size < l.opts.SegmentSize {
+		return nil
+	}
+	if err := l.opts.hook.at("seal"); err != nil {
+		return err
+	}
+	// Closed before its successor exists: on NFS that makes its size known
+	// to the other hosts, which would take a short segment for a gap.
+	if err := l.file.Close(); err != nil {
+		l.lose(err)
+		return err
+	}
+	l.file = nil
+	l.mu.Lock()
+	l.last().size = size
+	l.mu.Unlock()
+	l.sealed += size
+	return l.create()
+}
+
+// create begins the segment at l.written.
+func (l *outputLog) create() error {
+	if err := l.opts.hook.at("create"); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(segmentPath(l.dir, l.written), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	l.file = f
+	l.mu.Lock()
+	l.segs = append(l.segs, segment{first: l.written})
+	l.mu.Unlock()
+	return nil
+}
+
+// prune removes whole segments from the front, as long as Keep bytes remain.
+// It never removes the last. One that cannot be removed is tried again after
+// the next append.
+func (l *outputLog) prune() {
+	for l.opts.Keep > 0 && len(l.segs) > 1 {
+		rest := l.sealed - l.segs[0].size + l.end.Load() - l.last().first
+		if rest < l.opts.Keep || l.opts.hook.at("remove") != nil {
+			return
+		}
+		err := os.Remove(segmentPath(l.dir, l.segs[0].first))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		l.sealed -= l.segs[0].size
+		l.mu.Lock()
+		l.segs = l.segs[1:]
+		l.mu.Unlock()
+		l.oldest.Store(l.firstByte())
+	}
+}
+
+// firstByte returns the offset of the first byte there is, or the end.
+func (l *outputLog) firstByte() int64 {
+	for _, s := range l.segs {
+		if s.size > 0 {
+			return s.first
+		}
+	}
+	return l.last().first
+}
+
+func (l *outputLog) last() *segment { return &l.segs[len(l.segs)-1] }
+
+// bounds returns the offset of the oldest byte that is kept and the offset
+// after the newest. Any goroutine may call it.
+func (l *outputLog) bounds() (oldest, end int64) {
+	oldest = l.oldest.Load() // first: neither ever falls, so it is not past end
+	return oldest, l.end.Load()
+}
+
+// sync returns when everything that was appended before the call is on disk.
+// After an error the state of the disk is unknown; every later call returns
+// the same error.
+func (l *outputLog) sync() error {
+	l.syncMu.Lock()
+	defer l.syncMu.Unlock()
+	end := l.end.Load()
+	l.mu.Lock()
+	segs, err := append([]segment(nil), l.segs...), l.lost
+	l.mu.Unlock()
+	if err != nil || end == l.synced {
+		return err
+	}
+	for i, s := range segs {
+		if i+1 < len(segs) && segs[i+1].first <= l.synced {
+			continue
+		}
+		if err := l.syncSegment(s.first); err != nil {
+			return l.lose(err)
+		}
+	}
+	if segs[len(segs)-1].first >= l.synced { // it may be new in the folder
+		if err := syncDir(l.dir); err != nil {
+			return l.lose(err)
+		}
+	}
+	l.synced = end
+	return nil
+}
+
+// syncSegment opens the file anew, since append may close its own.
+func (l *outputLog) syncSegment(first int64) error {
+	f, err := os.OpenFile(segmentPath(l.dir, first), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed by prune
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := l.opts.hook.at("sync"); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func (l *outputLog) lose(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost == nil {
+		l.lost = fmt.Errorf("sync output: %w", err)
+	}
+	return l.lost
+}
+
+// close syncs and closes the log.
+func (l *outputLog) close() error {
+	err := l.sync()
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+	}
+	return err
+}
