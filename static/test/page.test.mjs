@@ -30,6 +30,13 @@ const shellTest = (name, body) =>
     await body({ server, visitor, page, id });
   });
 
+/** A promise with its resolve. */
+function gate() {
+  let resolve;
+  const promise = new Promise((r) => (resolve = r));
+  return { promise, resolve };
+}
+
 const typed = (page) => page.requests.filter((request) => request.url().endsWith('/input')).length;
 
 pageTest('the token of the address logs in and is gone from it and from the history', async ({ server, visitor }) => {
@@ -139,6 +146,13 @@ shellTest('keys that are typed while the page is loading are typed once it has c
   await page.keyboard.type('seq 20000\n');
   await see(page, /^20000$/);
   await page.addInitScript(() => {
+    const { fetch } = window;
+    window.fetch = (path, options) => {
+      if (path.endsWith('/input')) {
+        window.sentWhile ??= window.holdfast.phase;
+      }
+      return fetch(path, options);
+    };
     document.addEventListener('holdfast:output', () => {
       window.phases = [...(window.phases ?? []), window.holdfast.phase];
       if (window.phases.length === 1) {
@@ -149,6 +163,7 @@ shellTest('keys that are typed while the page is loading are typed once it has c
   await page.reload();
   await see(page, /^held-2$/);
   assert.equal(await page.evaluate(() => window.phases[0]), 'replaying');
+  assert.equal(await page.evaluate(() => window.sentWhile), 'live');
   await assertExact(page, server, id);
 });
 
@@ -310,6 +325,27 @@ shellTest('a session can be stopped, resumed, renamed, forked and deleted', asyn
   await page.click('#side a');
   await see(page, /^again$/);
   assert.equal(await page.locator('#side li').count(), 1);
+});
+
+pageTest('a list that was asked for before a session was made does not take it away', async ({ server, visitor }) => {
+  const page = await visitor.open(server.login);
+  const asked = gate();
+  const made = gate();
+  await page.route('**/sessions', async (route) => {
+    const response = await route.fetch();
+    asked.resolve();
+    await made.promise;
+    await route.fulfill({ response });
+  }, { times: 1 });
+  await page.evaluate(() => window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true })));
+  await asked.promise;
+  const id = await start(page, shell, prompt);
+  const answered = page.waitForResponse('**/sessions');
+  made.resolve();
+  await answered;
+  await page.keyboard.type('echo here\n');
+  await see(page, /^here$/);
+  assert.equal(await page.evaluate(() => window.holdfast.session.id), id);
 });
 
 pageTest('a session that is deleted or created elsewhere shows at once', async ({ server, visitor }) => {
