@@ -99,14 +99,13 @@ func TestLeaseOutlivesGarbageCollection(t *testing.T) {
 	if got := tryElsewhere(t, path); !got.Held {
 		t.Errorf("other process after garbage collection: %+v, want a refusal", got)
 	}
-	table.mu.Lock()
-	var l *Lease
 	for _, e := range table.entries {
-		l = e.lease
-	}
-	table.mu.Unlock()
-	if err := l.Release(); err != nil {
-		t.Error(err)
+		if e.lease == nil {
+			t.Fatal("the table does not keep the lease")
+		}
+		if err := e.lease.Release(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

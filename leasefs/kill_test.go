@@ -39,7 +39,7 @@ func TestRefusalNamesTheTrueHolderWhileHoldersAreKilled(t *testing.T) {
 	}
 
 	var free, named, unnamed int
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
 		begun := time.Now()
 		l, err := Acquire(path, self())
 		held, refused := errors.AsType[*HeldError](err)

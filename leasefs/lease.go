@@ -18,7 +18,8 @@ type Lease struct {
 	file   *os.File
 	id     fileID
 	locks  locker
-	holder Holder // what the record says
+	holder Holder
+	record []byte // holder, encoded
 	test   testHooks
 
 	// mu guards ended, and every write to the file: what Check writes must
@@ -33,7 +34,7 @@ type Lease struct {
 func newLease(f *os.File, path string, id fileID, o Options) *Lease {
 	holder := o.Self
 	holder.Since = time.Now().UTC()
-	l := &Lease{path: path, file: f, id: id, locks: o.locker(), holder: holder, test: o.test}
+	l := &Lease{path: path, file: f, id: id, locks: o.locker(), holder: holder, record: holder.encode(), test: o.test}
 	table.grant(l)
 	return l
 }
@@ -52,7 +53,7 @@ func (l *Lease) open(claim func() error) (*Lease, error) {
 	}
 	// The record is for people. Without one, on a full disk for example, the
 	// lease is as good, and is needed to delete what fills the disk.
-	_, _ = l.file.WriteAt(l.holder.encode(), 0)
+	_, _ = l.file.WriteAt(l.record, 0)
 	return l, nil
 }
 
@@ -122,7 +123,7 @@ func (l *Lease) check() error {
 		return fmt.Errorf("%w: another process has it", ErrLost)
 	}
 	// Without something to write an fsync has nothing to fail with.
-	if _, err := l.file.WriteAt(l.holder.encode(), 0); err != nil && !diskFull(err) {
+	if _, err := l.file.WriteAt(l.record, 0); err != nil && !diskFull(err) {
 		return fmt.Errorf("%w: %v", ErrLost, err)
 	}
 	if err := l.file.Sync(); err != nil && !diskFull(err) {
@@ -149,7 +150,7 @@ func (l *Lease) current() error {
 // ours: the lock was lost, and somebody has it. A damaged record says nothing.
 func (l *Lease) foreignRecord() bool {
 	b, err := recordBytes(l.file)
-	if err != nil || bytes.Equal(b, l.holder.encode()) {
+	if err != nil || bytes.Equal(b, l.record) {
 		return false
 	}
 	_, err = decodeHolder(b)

@@ -44,6 +44,16 @@ func TestCheckFindsALostLease(t *testing.T) {
 	}
 }
 
+func TestRemoveLeavesTheFileOfAnother(t *testing.T) {
+	l := mustAcquire(t, lockPath(t), self())
+	if err := errors.Join(os.Remove(l.Path()), os.WriteFile(l.Path(), nil, 0o600), l.Remove()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(l.Path()); err != nil {
+		t.Errorf("the file that took the place of ours: %v", err)
+	}
+}
+
 // A lease that was lost is not to damage what the next holder wrote.
 func TestReleaseLeavesTheRecordOfAnother(t *testing.T) {
 	l := mustAcquire(t, lockPath(t), self())

@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+// What is promised to callers.
+const (
+	promisedLimit = 2 * time.Second
+	promisedDoubt = 100 * time.Millisecond
+)
+
 // hanging returns lock calls that do not answer before the channel is closed.
 func hanging(try, unlock bool) (testHooks, chan struct{}) {
 	answer := make(chan struct{})
@@ -38,13 +44,17 @@ func TestLockCallThatHangsIsGivenUp(t *testing.T) {
 			_, err := Acquire(path, o)
 			returned <- err
 		}()
-		time.Sleep(lockLimit - time.Nanosecond)
+		time.Sleep(promisedLimit - time.Nanosecond)
 		synctest.Wait()
 		if len(returned) != 0 {
 			t.Fatalf("just before the limit: Acquire = %v", <-returned)
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
+		if len(returned) == 0 {
+			close(answer)
+			t.Fatal("at the limit: Acquire still waits")
+		}
 		if err := <-returned; !errors.Is(err, ErrTimeout) {
 			t.Fatalf("at the limit: Acquire = %v, want ErrTimeout", err)
 		}
@@ -81,8 +91,8 @@ func TestUnlockCallThatHangsCountsAsHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if err := l.Release(); !errors.Is(err, ErrTimeout) || time.Since(begun) != lockLimit {
-			t.Errorf("Release = %v after %v, want ErrTimeout after %v", err, time.Since(begun), lockLimit)
+		if err := l.Release(); !errors.Is(err, ErrTimeout) || time.Since(begun) != promisedLimit {
+			t.Errorf("Release = %v after %v, want ErrTimeout after %v", err, time.Since(begun), promisedLimit)
 		}
 		if got := Held(); len(got) != 1 {
 			t.Errorf("Held = %v, want the lease", got)
@@ -119,9 +129,9 @@ func TestRefusalIsDoubtedForAHundredMilliseconds(t *testing.T) {
 		atMost time.Duration
 		held   bool
 	}{
-		"freed in time":   {3, nil, retryFor, false},
-		"held, named":     {1 << 30, holder.encode(), retryFor + maxWait, true},
-		"held, not named": {1 << 30, []byte("torn"), 2*retryFor + maxWait, true},
+		"freed in time":   {3, nil, promisedDoubt, false},
+		"held, named":     {1 << 30, holder.encode(), promisedDoubt + maxWait, true},
+		"held, not named": {1 << 30, []byte("torn"), 2*promisedDoubt + maxWait, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := lockPath(t)
@@ -133,7 +143,7 @@ func TestRefusalIsDoubtedForAHundredMilliseconds(t *testing.T) {
 				o.test = refusing(test.times)
 				begun := time.Now()
 				l, err := Acquire(path, o)
-				if took := time.Since(begun); took > test.atMost || test.held && took < retryFor {
+				if took := time.Since(begun); took > test.atMost || test.held && took < promisedDoubt {
 					t.Errorf("it took %v, want at most %v", took, test.atMost)
 				}
 				if got := errors.Is(err, ErrHeld); got != test.held {
@@ -157,12 +167,20 @@ func TestDamagedRecordIsReadAgainForAHundredMilliseconds(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if h, err := ReadHolder(path); h != nil || !errors.Is(err, errRecord) || time.Since(begun) != retryFor {
+		if h, err := ReadHolder(path); h != nil || !errors.Is(err, errRecord) || time.Since(begun) != promisedDoubt {
 			t.Errorf("ReadHolder = %v, %v after %v", h, err, time.Since(begun))
 		}
 		go func() {
-			time.Sleep(retryFor / 2)
-			os.WriteFile(path, holder.encode(), 0o600)
+			time.Sleep(promisedDoubt / 2)
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer f.Close()
+			if _, err := f.WriteAt(holder.encode(), 0); err != nil {
+				t.Error(err)
+			}
 		}()
 		if h, err := ReadHolder(path); err != nil || h == nil || h.PID != holder.PID {
 			t.Errorf("ReadHolder of a record that becomes whole = %v, %v", h, err)
