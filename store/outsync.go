@@ -1,0 +1,72 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// sync returns when everything that was appended before the call is on disk.
+// After an error the state of the disk is unknown; every later call returns
+// the same error.
+func (l *outputLog) sync() error {
+	l.syncMu.Lock()
+	defer l.syncMu.Unlock()
+	end := l.end.Load()
+	l.mu.Lock()
+	segs, err := append([]segment(nil), l.segs...), l.lost
+	l.mu.Unlock()
+	if err != nil || end == l.synced {
+		return err
+	}
+	for i, s := range segs {
+		if i+1 < len(segs) && segs[i+1].first <= l.synced {
+			continue
+		}
+		if err := l.syncSegment(s.first); err != nil {
+			return l.lose(err)
+		}
+	}
+	if segs[len(segs)-1].first >= l.synced { // it may be new in the folder
+		if err := syncDir(l.dir); err != nil {
+			return l.lose(err)
+		}
+	}
+	l.synced = end
+	return nil
+}
+
+// syncSegment opens the file anew, since append may close its own.
+func (l *outputLog) syncSegment(first int64) error {
+	f, err := os.OpenFile(segmentPath(l.dir, first), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed by prune
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := l.opts.hook.at("sync"); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func (l *outputLog) lose(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost == nil {
+		l.lost = fmt.Errorf("sync output: %w", err)
+	}
+	return l.lost
+}
+
+// close syncs and closes the log.
+func (l *outputLog) close() error {
+	err := l.sync()
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+	}
+	return err
+}
