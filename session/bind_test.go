@@ -3,7 +3,9 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -369,4 +371,16 @@ func TestInvariantSeesALeaseTooMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkLeases(t, c)
+}
+
+// A session that another process removed leaves no lock file behind.
+func TestNoLockFileOfASessionThatIsGone(t *testing.T) {
+	c := open(t, t.TempDir())
+	id := store.NewID()
+	if _, _, err := c.lease(id, c.own(id)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("lease of no session: %v, want ErrNotFound", err)
+	}
+	if _, err := os.Stat(c.store.LockPath(id)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("lock file: %v, want none", err)
+	}
 }

@@ -51,6 +51,7 @@ type Controller struct {
 	closing  bool
 	reserved map[string]*reservation
 	live     map[string]*live
+	due      map[string]bool // sessions that AutoResume has still to start
 }
 
 // Open returns a Controller for the store, with the binding that the store
@@ -83,6 +84,7 @@ func Open(cfg Config) (*Controller, error) {
 		profiles: profiles,
 		reserved: make(map[string]*reservation),
 		live:     make(map[string]*live),
+		due:      make(map[string]bool),
 	}
 	c.restoreBinding()
 	return c, nil

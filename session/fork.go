@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -30,7 +31,7 @@ func (c *Controller) forkOf(id string, f ForkSpec) (*store.Row, *store.Source, e
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err := c.forkPoint(id, f)
+	at, turn, err := c.forkPoint(id, f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +48,7 @@ func (c *Controller) forkOf(id string, f ForkSpec) (*store.Row, *store.Source, e
 	}
 	row := newRow()
 	row.Name, row.Cwd, row.Env, row.Profile = f.Name, parent.Cwd, parent.Env, name
-	row.Parent, row.ForkedAt = id, &at
+	row.Parent, row.ForkedAt, row.Turns = id, &at, turn
 	row.Cols, row.Rows, row.AutoResume = parent.Cols, parent.Rows, parent.AutoResume
 	switch {
 	case len(f.Argv) > 0:
@@ -68,38 +69,40 @@ func (c *Controller) forkOf(id string, f ForkSpec) (*store.Row, *store.Source, e
 	return row, &store.Source{ID: id, At: at}, nil
 }
 
-// forkPoint is the cursor up to which a fork has its parent's log: a turn's is
-// where the log stood when the turn was submitted.
-func (c *Controller) forkPoint(id string, f ForkSpec) (int64, error) {
+// forkPoint is the cursor up to which a fork has its parent's log, and the
+// number of the last turn up to there. A turn's cursor is where the log stood
+// when its first byte was typed.
+func (c *Controller) forkPoint(id string, f ForkSpec) (at int64, turn int, err error) {
 	follower, err := c.store.Follow(id)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer follower.Close()
 	oldest, end, err := follower.Bounds()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	turns, err := turnsOf(follower)
+	if err != nil {
+		return 0, 0, err
+	}
+	at = end
 	switch {
 	case f.At != nil && f.Turn != nil:
-		return 0, &SpecError{"turn", strconv.Itoa(*f.Turn), "cannot be given together with at"}
-	case f.At != nil && (*f.At < oldest || *f.At > end):
-		return 0, &SpecError{"at", strconv.FormatInt(*f.At, 10), "the log has " + strconv.FormatInt(oldest, 10) + " to " + strconv.FormatInt(end, 10)}
+		return 0, 0, &SpecError{"turn", strconv.Itoa(*f.Turn), "cannot be given together with at"}
 	case f.At != nil:
-		return *f.At, nil
-	case f.Turn == nil:
-		return end, nil
-	}
-	entries, _, err := follower.Entries(0)
-	if err != nil {
-		return 0, err
-	}
-	for _, e := range entries {
-		if e.Kind == "turn" && e.Turn == *f.Turn && e.At >= oldest {
-			return e.At, nil
+		at = *f.At
+	case f.Turn != nil:
+		i := slices.IndexFunc(turns, func(t Turn) bool { return t.Turn == *f.Turn && t.At >= oldest })
+		if i < 0 {
+			return 0, 0, &SpecError{"turn", strconv.Itoa(*f.Turn), "no such turn in the log"}
 		}
+		at = turns[i].At
 	}
-	return 0, &SpecError{"turn", strconv.Itoa(*f.Turn), "no such turn in the log"}
+	if at < oldest || at > end {
+		return 0, 0, &SpecError{"at", strconv.FormatInt(at, 10), fmt.Sprintf("the log has %d to %d", oldest, end)}
+	}
+	return at, lastTurn(turns, at), nil
 }
 
 // Switch goes on from the bound session with another program: the old run is

@@ -307,3 +307,6 @@ func writeScript(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// timeSince is how long ago the last activity of a session was.
+func timeSince(v View) time.Duration { return time.Since(*v.ActiveAt) }

@@ -36,6 +36,7 @@ type live struct {
 	proc  *process.Process
 
 	idle      *idler
+	clock     clock                  // used by run alone
 	dirty     atomic.Bool            // appended to since the last fsync was planned
 	trouble   atomic.Pointer[string] // why the store cannot be written; nil: it can
 	stopAsked atomic.Bool            // a user's stop came before the end
@@ -112,6 +113,7 @@ const pumpBuffer = 64 << 10
 // keep appends output to the log, as often as it takes: no byte is dropped.
 // It reports false when the life was abandoned meanwhile.
 func (l *live) keep(p []byte) bool {
+	l.mark()
 	for wait := minRetry; ; wait = min(2*wait, maxRetry) {
 		err := l.w.Append(p)
 		if err == nil {
@@ -197,7 +199,7 @@ func (l *live) record(exit process.Exit) error {
 			r.Cause = state.CauseGatewayShutdown
 		}
 		r.EndedAt, r.ActiveAt = now, l.idle.last().UTC()
-		r.PID, r.PIDStart = 0, 0
+		r.PID, r.PIDStart, r.Turns = 0, 0, int(l.turns.Load())
 		r.ExitCode, r.Signal = nil, exit.Signal
 		if exit.Signal == "" {
 			r.ExitCode = &exit.Code

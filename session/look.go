@@ -226,7 +226,8 @@ func (s *Stream) lookEnd(row *store.Row) Event {
 }
 
 // final reports whether a session that is not live is at an end. One that
-// this process's own shutdown interrupted is not: its readers come back.
+// this process's own shutdown interrupted is not, nor is one that it is about
+// to resume: their readers come back, or go on.
 func (s *Stream) final(row *store.Row) bool {
-	return row.State != state.Interrupted || !s.c.isClosing()
+	return row.State != state.Interrupted || !s.c.isClosing() && !s.c.isDue(s.id)
 }

@@ -222,6 +222,7 @@ func (c *Controller) spawn(l *live, argv []string, next state.State) error {
 	row, err = l.w.Update(true, func(r *store.Row) error {
 		r.State, r.Cause = next, state.CauseNone
 		r.StartedAt, r.ActiveAt, r.EndedAt = now, now, time.Time{}
+		r.Problem = ""
 		r.ExitCode, r.Signal = nil, ""
 		r.PID, r.PIDStart = me.PID, me.Start
 		r.Runs++

@@ -69,9 +69,14 @@ func (c *Controller) settle(w *store.Writer) error {
 	}
 	_, end := w.Bounds()
 	now := time.Now().UTC()
+	turns, err := c.Turns(w.Row().ID) // the row has no turns since its last write
+	if err != nil {
+		return err
+	}
 	row, err := transition(c, w, state.GatewayShutdown, true, func(r *store.Row) {
 		r.Cause, r.EndedAt = state.CauseGatewayCrash, now
 		r.ExitCode, r.Signal = nil, ""
+		r.Turns = max(r.Turns, lastTurn(turns, end+1))
 	})
 	if err != nil {
 		return err
@@ -93,9 +98,12 @@ func (c *Controller) endLeftovers(row *store.Row) {
 	}
 }
 
-// CheckAll makes every row of the store true. A server does it once, before
-// it listens. Sessions that cannot be read or written are left as they are.
+// CheckAll clears away what crashes left of sessions that were being made or
+// removed, and makes every row of the store true. A server does it once,
+// before it listens. Sessions that cannot be read or written are left as they
+// are.
 func (c *Controller) CheckAll() error {
+	c.sweep()
 	ids, err := c.store.IDs()
 	if err != nil {
 		return err
@@ -106,4 +114,21 @@ func (c *Controller) CheckAll() error {
 		}
 	}
 	return nil
+}
+
+// sweep removes sessions whose making or removal a crash cut short. One that
+// is under way in another process is held there.
+func (c *Controller) sweep() {
+	ids, err := c.store.Leftovers()
+	if err != nil {
+		c.log.Warn("leftovers not found", "err", err)
+	}
+	for _, id := range ids {
+		err := leasefs.Guard(c.store.LockPath(id), leasefs.Options{Family: c.family, Self: c.self}, func() error {
+			return c.store.Remove(id)
+		})
+		if err != nil && !errors.Is(err, leasefs.ErrHeld) {
+			c.log.Warn("leftovers not removed", "session", id, "err", err)
+		}
+	}
 }

@@ -40,7 +40,8 @@ type View struct {
 	Live         bool       `json:"live"`             // has a program in this process
 	Holder       *Holder    `json:"holder,omitempty"` // only when held elsewhere
 	StorageError string     `json:"storage_error,omitempty"`
-	Reason       string     `json:"reason,omitempty"` // why it is unreadable
+	Problem      string     `json:"problem,omitempty"` // why it was not resumed with the server
+	Reason       string     `json:"reason,omitempty"`  // why it is unreadable
 }
 
 // A Holder says which process has a session. It is zero when the lease is held
@@ -75,7 +76,7 @@ func (c *Controller) view(r *store.Row) View {
 		CreatedAt: when(r.CreatedAt), StartedAt: when(r.StartedAt), EndedAt: when(r.EndedAt), ActiveAt: when(r.ActiveAt),
 		ExitCode: r.ExitCode, Signal: r.Signal, Cols: r.Cols, Rows: r.Rows,
 		Cursor: r.Cursor, Oldest: r.Oldest, Turns: r.Turns, Runs: r.Runs,
-		AutoResume: r.AutoResume, Bound: c.bound.Load().id == r.ID,
+		AutoResume: r.AutoResume, Problem: r.Problem, Bound: c.bound.Load().id == r.ID,
 	}
 	if !r.State.Live() {
 		return v

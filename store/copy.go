@@ -98,7 +98,8 @@ func copySegment(src, dst string, first, n int64, share bool) error {
 }
 
 // copyJournal makes dst a journal of the entries of the journal src that
-// happened up to the offset at. It is on disk when copyJournal returns. On
+// happened up to the offset at. A turn that begins there is not among them: its
+// first byte was typed after. It is on disk when copyJournal returns. On
 // error dst is incomplete and the caller removes it.
 func copyJournal(src, dst string, at int64) error {
 	data, err := readFrom(src, 0)
@@ -107,7 +108,7 @@ func copyJournal(src, dst string, at int64) error {
 	}
 	var kept []byte
 	eachEntry(data, func(line []byte, e Entry) {
-		if e.At <= at {
+		if e.At < at || e.At == at && e.Kind != "turn" {
 			kept = append(kept, line...) // as it is, with fields of newer versions
 		}
 	})

@@ -3,11 +3,13 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 var (
 	// ErrNotFound reports an id without a session, also one that is no id.
-	ErrNotFound = errors.New("no such session")
+	// It matches fs.ErrNotExist.
+	ErrNotFound error = notFoundError{}
 
 	// ErrExists reports the creation of a session whose id is taken.
 	ErrExists = errors.New("session exists")
@@ -44,3 +46,10 @@ func (e *DamagedError) Error() string {
 
 // Is reports whether target is ErrDamaged.
 func (e *DamagedError) Is(target error) bool { return target == ErrDamaged }
+
+type notFoundError struct{}
+
+func (notFoundError) Error() string { return "no such session" }
+
+// Is reports whether target is fs.ErrNotExist.
+func (notFoundError) Is(target error) bool { return target == fs.ErrNotExist }

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"holdfast/state"
+	"holdfast/store"
+)
+
+// autoResumes is how many sessions are resumed at the same time.
+const autoResumes = 4
+
+// AutoResume starts interrupted sessions that want it again, the newest
+// first, at most limit of them. It marks them at once, so that their readers
+// wait for the new run, and starts them in the background; the channel is
+// closed when all of them were tried. It goes on until ctx ends.
+//
+// Each session is tried once. One that does not start stays interrupted, with
+// its cause, and says why in its row; one whose program ends at once is an
+// ended one like any other.
+func (c *Controller) AutoResume(ctx context.Context, limit int) <-chan struct{} {
+	due := c.interrupted(limit)
+	c.mu.Lock()
+	for _, row := range due {
+		c.due[row.ID] = true
+	}
+	c.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var wg sync.WaitGroup
+		turn := make(chan struct{}, autoResumes)
+		for _, row := range due {
+			turn <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-turn }()
+				c.resumeDue(ctx, row.ID)
+			})
+		}
+		wg.Wait()
+	}()
+	return done
+}
+
+// interrupted returns the sessions that AutoResume starts.
+func (c *Controller) interrupted(limit int) []*store.Row {
+	ids, err := c.store.IDs()
+	if err != nil {
+		c.log.Warn("sessions not resumed", "err", err)
+	}
+	var rows []*store.Row
+	for _, id := range ids {
+		row, err := c.store.Row(id)
+		if err == nil && row.State == state.Interrupted && row.AutoResume {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *store.Row) int {
+		return cmp.Or(-a.ActiveAt.Compare(b.ActiveAt), cmp.Compare(a.ID, b.ID))
+	})
+	if len(rows) > limit {
+		c.log.Warn("too many sessions to resume", "count", len(rows), "limit", limit)
+		rows = rows[:limit]
+	}
+	return rows
+}
+
+// resumeDue starts one session that was marked.
+func (c *Controller) resumeDue(ctx context.Context, id string) {
+	err := ctx.Err()
+	if err == nil {
+		_, err = c.Start(id)
+	}
+	c.mu.Lock()
+	delete(c.due, id)
+	c.mu.Unlock()
+	if err == nil || errors.Is(err, ErrLive) || errors.Is(err, ErrClosing) || ctx.Err() != nil {
+		return
+	}
+	c.log.Warn("session not resumed", "session", id, "err", err)
+	_, noted := c.change(id, func(r *store.Row) error {
+		r.Problem = "not resumed: " + err.Error()
+		return nil
+	})
+	if noted != nil {
+		c.log.Warn("problem not saved", "session", id, "err", noted)
+	}
+}
+
+// isDue reports whether a session is about to be resumed.
+func (c *Controller) isDue(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.due[id]
+}
