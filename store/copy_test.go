@@ -171,7 +171,7 @@ func TestForkOfAJournalEndsAtItsOffset(t *testing.T) {
 	newer := `{"kind":"run","at":0,"time":"2026-11-30T14:05:09Z","colour":1}` + "\n"
 	writeFile(t, src, []byte(newer+"damaged\n"+string(data)+`{"kind":"torn"`))
 	dst := filepath.Join(dir, "dst")
-	if err := copyJournal(src, dst, 20); err != nil {
+	if err := copyJournal(src, dst, 21); err != nil { // the turn is at 20
 		t.Fatal(err)
 	}
 	got, _, damaged, err := readJournal(dst, 0)
@@ -179,7 +179,19 @@ func TestForkOfAJournalEndsAtItsOffset(t *testing.T) {
 		t.Fatalf("copy has %d damaged lines, %v", damaged, err)
 	}
 	if diff := cmp.Diff(es[:3], got[1:]); diff != "" {
-		t.Errorf("entries of the fork at 20 (-want +got):\n%s", diff)
+		t.Errorf("entries of the fork at 21 (-want +got):\n%s", diff)
+	}
+	if err := os.Remove(dst); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyJournal(src, dst, 20); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, _, err = readJournal(dst, 0); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(es[:2], got[1:]); diff != "" {
+		t.Errorf("entries of the fork where a turn begins (-want +got):\n%s", diff)
 	}
 	data, err = os.ReadFile(dst)
 	if err != nil || string(data[:len(newer)]) != newer {
