@@ -22,7 +22,7 @@ func TestPage(t *testing.T) {
 	if err != nil || len(tests) == 0 {
 		t.Fatalf("tests of the page: %q, %v", tests, err)
 	}
-	node := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-reporter=spec"}, tests...)...)
+	node := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-concurrency=2", "--test-reporter=spec"}, tests...)...)
 	node.Env = append(os.Environ(), "HOLDFAST="+server)
 	out, err := node.CombinedOutput()
 	t.Logf("%s", out)

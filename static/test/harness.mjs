@@ -8,6 +8,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 
 const binary = process.env.HOLDFAST; // built by the Go test that runs this
@@ -17,8 +18,29 @@ const limit = 20_000; // ms that anything may take
 const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync'];
 
-/** Starts the browser; the caller closes it. */
-export const browse = () => chromium.launch({ executablePath, args });
+let browser;
+before(async () => (browser = await chromium.launch({ executablePath, args })));
+after(() => browser.close());
+
+export const shell = 'bash --norc --noprofile';
+export const prompt = /^\$ $/;
+
+/** A test of the page with a server and somebody who visits it. */
+export const pageTest = (name, body) =>
+  test(name, async (t) => {
+    const server = await Server.start(t);
+    const visitor = await Visitor.come(t, server);
+    await body({ server, visitor });
+    visitor.check();
+  });
+
+/** A test that begins in a tab with a shell. */
+export const shellTest = (name, body) =>
+  pageTest(name, async ({ server, visitor }) => {
+    const page = await visitor.open(server.login);
+    const id = await start(page, shell, prompt);
+    await body({ server, visitor, page, id });
+  });
 
 async function freePort() {
   const listener = net.createServer().listen(0, '127.0.0.1');
@@ -30,7 +52,7 @@ async function freePort() {
 }
 
 /** A server on a port and a store that outlive it. */
-export class Server {
+class Server {
   static async start(t) {
     const server = new Server();
     server.dir = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-page-'));
@@ -93,15 +115,15 @@ export class Server {
  * the bytes that the terminal was given, requests, errors, violations of the
  * policy. At the end it is checked that no page broke a rule.
  */
-export class Visitor {
+class Visitor {
   pages = [];
   errors = [];
   requests = [];
 
-  static async come(t, browser, server, options = {}) {
+  static async come(t, server) {
     const visitor = new Visitor();
     visitor.server = server;
-    visitor.context = await browser.newContext({ viewport: { width: 1100, height: 720 }, ...options });
+    visitor.context = await browser.newContext({ viewport: { width: 1100, height: 720 } });
     visitor.context.setDefaultTimeout(limit);
     t.after(() => visitor.context.close());
     await visitor.context.exposeBinding('violated', (_, text) => visitor.errors.push(text));
@@ -163,7 +185,9 @@ export const seeLines = (page, lines) =>
 export async function start(page, command, first) {
   await page.click('.top [data-do=new]');
   await page.fill('#command', command);
+  const before = await page.evaluate(() => window.holdfast.session?.id);
   await page.click('#create .primary');
+  await page.waitForFunction((id) => window.holdfast.session && window.holdfast.session.id !== id, before);
   await see(page, first);
   return page.evaluate(() => window.holdfast.session.id);
 }

@@ -169,3 +169,18 @@ test('a large paste goes in pieces that a request may have', async (t) => {
   assert.equal(server.typed, text);
   assert.ok(server.posts.every(({ size }) => size <= 32 * 1024));
 });
+
+test('what was typed before the page went to another session still arrives', async (t) => {
+  const server = await start(t);
+  const { it, until } = sender(server);
+  it.open();
+  it.type(bytes('a'));
+  it.type(bytes('b'));
+  it.close();
+  await until(() => server.typed === 'ab');
+
+  const held = sender(server);
+  held.it.type(bytes('never seen'));
+  held.it.close();
+  assert.equal(held.it.waiting, 0);
+});

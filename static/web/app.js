@@ -54,10 +54,15 @@ function showLogin(reason = '') {
   $('#token').focus();
 }
 
+/** Covers the terminal, which keeps its place: a new session is made as large as it. */
+function cover(on) {
+  $('#empty').hidden = !on;
+  $('#head').inert = $('#pane').inert = on;
+}
+
 /** Shows what takes the place of a terminal while no session is selected. */
 function drawEmpty() {
-  $('#pane').hidden = $('#head').hidden = true;
-  $('#empty').hidden = false;
+  cover(true);
   $('#empty h2').textContent = list.size ? 'No session selected' : 'No sessions yet';
   $('#empty p').textContent = list.size
     ? 'Choose one from the list, or start a new one.'
@@ -70,7 +75,6 @@ function drawHead() {
   if (!session) {
     return;
   }
-  $('#head').hidden = false;
   $('#head').dataset.tone = tone(session);
   $('#name').textContent = title(session);
   const size = session.cols ? `${session.cols}×${session.rows}` : '';
@@ -164,8 +168,7 @@ function select(id) {
   list.select(selected);
   document.body.classList.remove('list-open');
   if (session) {
-    $('#empty').hidden = true;
-    $('#pane').hidden = false;
+    cover(false);
     drawHead();
     attached.attach(session);
     attached.focus();
@@ -229,9 +232,9 @@ function go(id) {
 
 /** The size that a new session is given: the window's, if it is known. */
 function room() {
-  const { cols, rows } = ($('#pane').hidden ? undefined : attached.screen.room()) ?? {};
+  const size = attached.screen.room() ?? {};
   attached.screen.layout();
-  return cols ? { cols, rows } : {};
+  return size;
 }
 
 async function created(answer) {

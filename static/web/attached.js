@@ -68,12 +68,14 @@ export class Attached {
   /** Attaches to a session; null: to none, which still hears of changes. */
   attach(session) {
     this.#sender?.close();
+    this.#sender = null;
     this.#session = session;
     this.#claimed = false;
     this.#behind = false;
     this.#screen.clear();
     if (session) {
-      this.#sender = new Sender((bytes, id) => api.input(session.id, bytes, id), (what) => this.#sent(what));
+      const sender = new Sender((bytes, id) => api.input(session.id, bytes, id), (what) => sender === this.#sender && this.#sent(what));
+      this.#sender = sender;
       this.#screen.show(session.cols, session.rows);
       this.#answer();
     }

@@ -68,10 +68,12 @@ export class Sender {
     this.#stuck = false;
   }
 
-  /** Ends it: what waits is dropped, a request without an answer is not repeated. */
+  /** Ends it. What may go still goes, but a request without an answer is not repeated. */
   close() {
     this.#closed = true;
-    this.discard();
+    if (this.#held || this.#stuck) {
+      this.discard();
+    }
   }
 
   async #drain() {
@@ -79,7 +81,7 @@ export class Sender {
       return;
     }
     this.#busy = true;
-    while (this.#queue.length && !this.#held && !this.#stuck && !this.#closed) {
+    while (this.#queue.length && !this.#held && !this.#stuck) {
       await this.#send(this.#batch());
     }
     this.#busy = false;
@@ -109,7 +111,7 @@ export class Sender {
   /** Sends a batch, under one key until the server has answered. */
   async #send(batch) {
     const key = newKey();
-    for (let tries = 0; !this.#closed; tries++) {
+    for (let tries = 0; tries === 0 || !this.#closed; tries++) {
       try {
         await this.#post(batch, key);
         if (tries > 0) {
@@ -134,10 +136,6 @@ export class Sender {
       this.#stuck = true;
       this.#report({ kind: 'stuck', written, left: this.waiting, error });
       return;
-    }
-    if (error.status === 401) {
-      this.#queue.unshift(batch); // goes after the next login
-      this.#held = true;
     }
     this.#report({ kind: 'refused', error });
   }

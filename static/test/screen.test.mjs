@@ -1,0 +1,145 @@
+// What the terminal shows, and what comes of what is typed into it.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { assertExact, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
+
+const typed = (page) => page.requests.filter((request) => request.url().endsWith('/input')).length;
+
+shellTest('a shell runs what is typed and shows what it prints', async ({ server, page, id }) => {
+  await page.keyboard.type('echo "sum: $((6 * 7))  漢字 é"\n');
+  await see(page, /^sum: 42  漢字 é$/);
+  assert.match(await page.title(), /^● bash: running/);
+  await assertExact(page, server, id);
+});
+
+shellTest('vim and less are drawn as their files are, and follow the size of the window', async ({ server, page, id }) => {
+  const lines = Array.from({ length: 300 }, (_, i) => `line ${i + 1} ${'·'.repeat(i % 50)} end`);
+  await fs.writeFile(path.join(server.dir, 'lines.txt'), lines.join('\n') + '\n');
+
+  await page.keyboard.type('vim -u NONE -n lines.txt\n');
+  await see(page, /^line 1 {2}end$/);
+  const seeFile = async (first) => {
+    await page.waitForFunction(() => window.holdfast.session.rows === window.holdfast.screen.text().length);
+    const rows = (await server.get(id)).rows;
+    await seeLines(page, lines.slice(first - 1, first + rows - 2)); // all but the last row
+    return rows;
+  };
+  await page.keyboard.type('150Gzt');
+  const rows = await seeFile(150);
+
+  await page.setViewportSize({ width: 900, height: 500 });
+  await page.waitForFunction((before) => window.holdfast.session.rows < before, rows);
+  await page.keyboard.type('200Gzt');
+  await seeFile(200);
+  await page.keyboard.type(':q\n');
+  await see(page, prompt);
+
+  await page.keyboard.type('less lines.txt\n');
+  await see(page, /^lines.txt/);
+  await page.keyboard.type('100g');
+  await seeFile(100);
+  await page.keyboard.type('q');
+  await see(page, prompt);
+});
+
+shellTest('htop is drawn whole', async ({ page }) => {
+  await page.keyboard.type('htop\n');
+  await see(page, /PID.*USER.*Command/);
+  await see(page, /F1Help *F2Setup *F3Search.*F10Quit/);
+  const drawn = await screen(page);
+  assert.match(drawn.at(-1), /F10Quit/);
+  assert.ok(drawn.some((line) => /holdfast serve/.test(line) || /htop/.test(line)), drawn.join('\n'));
+  assert.ok(!drawn.join('').includes('\x1b'));
+  await page.keyboard.type('q');
+  await see(page, prompt);
+});
+
+shellTest('queries in replayed output are not answered, those in live output are, by one of two tabs', async ({ server, visitor, page, id }) => {
+  const other = await visitor.open(`${server.url}#${id}`);
+  await see(other, prompt);
+  await page.bringToFront();
+  await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+
+  // Device attributes and cursor position; the answer ends with R.
+  const ask = String.raw`printf 'asked\e[c\e[6n'; IFS= read -rsd R -t 10 answer; printf '\r\n%q\r\n' "$answer"; IFS= read -rsn1 -t 1 more; echo "more=$more."`;
+  await page.keyboard.type(`${ask}\n`);
+  await see(page, /^\$'\\E\[\?1;2c\\E\[\d+;\d+'$/);
+  await see(page, /^more=\.$/);
+
+  const { cursor } = await server.get(id);
+  for (const one of [page, other]) {
+    const before = typed(one);
+    await one.reload();
+    await see(one, /^more=\.$/);
+    await one.waitForFunction(() => window.holdfast.screen.pending === 0);
+    assert.equal(typed(one), before, 'requests to type after a reload');
+  }
+  assert.equal((await server.get(id)).cursor, cursor, 'the log grew by a reload');
+});
+
+shellTest('a large paste arrives whole and in order', async ({ page }) => {
+  const text = Array.from({ length: 20_000 }, (_, i) => `${i} é `).join('');
+  const bytes = Buffer.from(text);
+  await page.keyboard.type(`stty raw -echo; echo ready; head -c ${bytes.length} | sha256sum; stty sane\n`);
+  await see(page, /^ready/);
+  await page.evaluate((value) => window.holdfast.screen.terminal.paste(value), text);
+  await see(page, new RegExp(`${createHash('sha256').update(bytes).digest('hex')} {2}-`));
+});
+
+shellTest('a line that the kernel would cut is refused with the reason', async ({ server, page, id }) => {
+  await page.keyboard.type('cat > taken\n');
+  await see(page, /^\$ cat > taken$/);
+  await page.waitForFunction(() => window.holdfast.screen.pending === 0);
+  await page.evaluate(() => window.holdfast.screen.terminal.paste('x'.repeat(5000)));
+  await page.waitForSelector('.notice');
+  assert.match(await page.locator('.notice p').textContent(), /^Not typed: .*line/);
+  await page.keyboard.type('next\n');
+  await see(page, /^next$/);
+  await assertExact(page, server, id);
+});
+
+pageTest('without the emulator output is plain text, and lines can be typed', async ({ server, visitor }) => {
+  await visitor.context.route('**/vendor/**', (route) => route.fulfill({ status: 404 }));
+  const page = await visitor.open(server.login);
+  const id = await start(page, shell, prompt);
+  assert.match(await page.locator('#pane p').textContent(), /built without the terminal emulator/);
+  await page.click('#pane input');
+  await page.keyboard.type(String.raw`printf '\e[31mred\e[0m \e]0;title\a%s\n' text`);
+  await page.keyboard.press('Enter');
+  await see(page, /^red text$/);
+  await assertExact(page, server, id);
+});
+
+shellTest('what is typed while there is no network is typed once when it is back', async ({ server, visitor, page, id }) => {
+  await visitor.context.setOffline(true);
+  await page.keyboard.type('echo "once $((40 + 2))"\n');
+  await page.waitForFunction(() => window.holdfast.phase !== 'live' || document.querySelector('[data-key=sending]'));
+  await visitor.context.setOffline(false);
+  await see(page, /^once 42$/);
+  await page.waitForFunction(() => !document.querySelector('[data-key=sending]'));
+  assert.equal((await screen(page)).filter((line) => line === 'once 42').length, 1);
+  await assertExact(page, server, id);
+});
+
+shellTest('two tabs show the same session, and a key typed in one is seen in both', async ({ server, visitor, page, id }) => {
+  const other = await visitor.open(`${server.url}#${id}`);
+  await other.setViewportSize({ width: 700, height: 400 }); // it only looks: the size stays
+  await see(other, prompt);
+  await page.bringToFront();
+  await page.keyboard.type('echo one\n');
+  await see(other, /^one$/);
+  await see(page, /^one$/);
+  assert.deepEqual(await screen(other), await screen(page));
+  const { cols } = await server.get(id);
+
+  await other.bringToFront();
+  await other.keyboard.type('echo two\n'); // who types claims the size
+  await see(page, /^two$/);
+  await page.waitForFunction((was) => window.holdfast.screen.columns < was, cols);
+  for (const one of [page, other]) {
+    await assertExact(one, server, id);
+  }
+});

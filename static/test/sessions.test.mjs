@@ -1,0 +1,112 @@
+// The list of sessions, and what can be done with them.
+
+import assert from 'node:assert/strict';
+import { pageTest, prompt, see, shell, shellTest, start } from './harness.mjs';
+
+/** A promise with its resolve. */
+function gate() {
+  let resolve;
+  const promise = new Promise((r) => (resolve = r));
+  return { promise, resolve };
+}
+
+pageTest('sessions that are started one after the other get the size of the window and every key', async ({ server, visitor }) => {
+  const page = await visitor.open(server.login);
+  for (let i = 0; i < 5; i++) {
+    const id = await start(page, shell, prompt);
+    const { cols, rows } = await server.get(id);
+    assert.ok(cols > 90 && rows > 30, `${cols} x ${rows}`);
+    await page.keyboard.type(`echo abcdefghijklmnopqrstuvwxyz-$((${i} + 1))\n`);
+    await see(page, new RegExp(`^abcdefghijklmnopqrstuvwxyz-${i + 1}$`));
+    const now = await server.get(id);
+    assert.deepEqual([now.cols, now.rows], [cols, rows]);
+  }
+});
+
+pageTest('a program that cannot start is explained where it was asked for', async ({ server, visitor }) => {
+  const page = await visitor.open(server.login);
+  await page.click('.top [data-do=new]');
+  await page.fill('#command', 'no-such-program --flag');
+  await page.click('#create .primary');
+  await page.waitForSelector('#create .error:not([hidden])');
+  assert.match(await page.locator('#create .error').textContent(), /no-such-program/);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('#side li').count(), 0);
+});
+
+shellTest('a session can be stopped, resumed, renamed, forked and deleted', async ({ server, page, id }) => {
+  await page.click('#head [data-do=rename]');
+  await page.fill('#answer', 'build box');
+  await page.click('#ask .primary');
+  await page.waitForFunction(() => document.querySelector('#name').textContent === 'build box');
+
+  await page.click('#head [data-do=stop]');
+  await page.click('#ask .primary');
+  await page.waitForSelector('#head [data-do=resume]:not([hidden])');
+  assert.equal((await server.get(id)).state, 'stopped');
+  await page.click('#pane');
+  await page.keyboard.type('x');
+  assert.match(await page.locator('.notice p').textContent(), /not running: resume it/);
+  await page.click('#head [data-do=resume]');
+  await page.waitForFunction(() => window.holdfast.session.live);
+  assert.equal(await page.locator('.notice').count(), 0);
+  await page.keyboard.type('echo again\n');
+  await see(page, /^again$/);
+
+  await page.click('#head [data-do=fork]');
+  await page.click('#ask .primary');
+  await page.waitForFunction((parent) => window.holdfast.session?.parent === parent, id);
+  await see(page, /^again$/);
+  assert.equal(await page.locator('#side li').count(), 2);
+
+  await page.click('#head [data-do=delete]');
+  await page.click('#ask .primary');
+  await page.waitForSelector('#empty:not([hidden])');
+  await page.click('#side a');
+  await see(page, /^again$/);
+  assert.equal(await page.locator('#side li').count(), 1);
+});
+
+pageTest('a list that was asked for before a session was made does not take it away', async ({ server, visitor }) => {
+  const page = await visitor.open(server.login);
+  const asked = gate();
+  const made = gate();
+  await page.route('**/sessions', async (route) => {
+    const response = await route.fetch();
+    asked.resolve();
+    await made.promise;
+    await route.fulfill({ response });
+  }, { times: 1 });
+  await page.evaluate(() => window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true })));
+  await asked.promise;
+  const id = await start(page, shell, prompt);
+  const answered = page.waitForResponse('**/sessions');
+  made.resolve();
+  await answered;
+  await page.keyboard.type('echo here\n');
+  await see(page, /^here$/);
+  assert.equal(await page.evaluate(() => window.holdfast.session.id), id);
+});
+
+pageTest('a session that is deleted or created elsewhere shows at once', async ({ server, visitor }) => {
+  const page = await visitor.open(server.login);
+  const { id } = await server.session('sleep', '1000');
+  await page.click(`#side a[href="#${id}"]`);
+  await page.waitForFunction((want) => window.holdfast.session?.id === want, id);
+  await server.request('DELETE', `sessions/${id}`);
+  await page.waitForSelector('#empty:not([hidden])');
+  assert.equal(await page.locator('#side li').count(), 0);
+});
+
+shellTest('everything can be reached with the keyboard', async ({ page }) => {
+  await page.keyboard.press('Control+Shift+E');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-current')), 'true');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('echo keys\n');
+  await see(page, /^keys$/);
+  const unnamed = await page.evaluate(() =>
+    [...document.querySelectorAll('button, input, select, textarea, a')]
+      .filter((element) => element.checkVisibility() && !(element.textContent.trim() || element.ariaLabel || element.labels?.length))
+      .map((element) => element.outerHTML));
+  assert.deepEqual(unnamed, []);
+});

@@ -1,0 +1,120 @@
+// The log, followed over everything that cuts a connection.
+
+import assert from 'node:assert/strict';
+import { assertExact, pageTest, prompt, screen, see, shell, shellTest, start } from './harness.mjs';
+
+shellTest('a reload, and a new tab after the old one was closed, go on where it was', async ({ server, visitor, page, id }) => {
+  await page.keyboard.type('x=kept; echo before\n');
+  await see(page, /^before$/);
+  const was = await screen(page);
+  await page.reload();
+  await see(page, prompt);
+  assert.deepEqual(await screen(page), was);
+  await page.keyboard.type('echo $x\n');
+  await see(page, /^kept$/);
+  await page.close({ runBeforeUnload: false });
+
+  const later = await visitor.open(server.login);
+  await see(later, /^kept$/);
+  await later.keyboard.type('echo "still $x"\n');
+  await see(later, /^still kept$/);
+  await assertExact(later, server, id);
+});
+
+shellTest('keys that are typed while the page is loading are typed once it has caught up', async ({ server, page, id }) => {
+  await page.keyboard.type('seq 20000\n');
+  await see(page, /^20000$/);
+  await page.addInitScript(() => {
+    const { fetch } = window;
+    window.fetch = (path, options) => {
+      if (path.endsWith('/input')) {
+        window.sentWhile ??= window.holdfast.phase;
+      }
+      return fetch(path, options);
+    };
+    document.addEventListener('holdfast:output', () => {
+      window.phases = [...(window.phases ?? []), window.holdfast.phase];
+      if (window.phases.length === 1) {
+        window.holdfast.screen.terminal.input('echo held-$((1+1))\r');
+      }
+    });
+  });
+  await page.reload();
+  await see(page, /^held-2$/);
+  assert.equal(await page.evaluate(() => window.phases[0]), 'replaying');
+  assert.equal(await page.evaluate(() => window.sentWhile), 'live');
+  await assertExact(page, server, id);
+});
+
+shellTest('a server that is killed and started again goes on in an open page', async ({ server, page, id }) => {
+  await page.keyboard.type('for ((i = 0; ; i++)); do echo "tick $i é"; sleep 0.01; done\n');
+  await see(page, /^tick 50 é$/);
+  await server.end('SIGKILL');
+  await page.waitForFunction(() => document.querySelector('#link').textContent !== '');
+  assert.match(await page.locator('#link').textContent(), /Reconnecting|not reachable/);
+  await server.again();
+  await page.waitForFunction(() => window.holdfast.phase === 'live');
+  await page.click('#head [data-do=resume]');
+  await see(page, prompt);
+  await page.keyboard.type('echo back\n');
+  await see(page, /^back$/);
+  const { cursor } = await server.get(id);
+  await page.waitForFunction((end) => window.holdfast.cursor >= end, cursor);
+  await assertExact(page, server, id);
+});
+
+shellTest('an error answer does not end the stream: it is begun again at the cursor', async ({ server, page, id }) => {
+  await page.keyboard.type('echo first\n');
+  await see(page, /^first$/);
+  let refused = 0;
+  await page.route('**/events?*', (route) => (refused++ < 2 ? route.fulfill({ status: 503, body: 'busy' }) : route.fallback()));
+  await page.evaluate(() => window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true })));
+  await page.waitForFunction(() => window.holdfast.phase === 'waiting');
+  await server.request('POST', `sessions/${id}/input`, { text: 'echo second', enter: true });
+  await see(page, /^second$/);
+  const last = page.requests.filter((request) => request.url().includes('/events')).at(-1);
+  assert.match(last.url(), /from=\d+/);
+  await assertExact(page, server, id);
+});
+
+shellTest('a hidden tab has no stream, and goes on when it is seen again', async ({ server, page, id }) => {
+  const hide = (hidden) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, value });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  await hide(true);
+  assert.equal(await page.evaluate(() => window.holdfast.phase), 'waiting');
+  await server.request('POST', `sessions/${id}/input`, { text: 'echo unseen', enter: true });
+  await hide(false);
+  await see(page, /^unseen$/);
+  await assertExact(page, server, id);
+});
+
+pageTest('a stream that says nothing for too long is begun again', async ({ server, visitor }) => {
+  await visitor.context.addInitScript(() => {
+    const now = Date.now;
+    window.skip = 0;
+    Date.now = () => now() + window.skip;
+  });
+  const page = await visitor.open(server.login);
+  await start(page, shell, prompt);
+  const streams = () => page.requests.filter((request) => request.url().includes('/events')).length;
+  const before = streams();
+  const again = page.waitForRequest(/events/);
+  await page.evaluate(() => (window.skip = 20_000));
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+  assert.equal(streams(), before);
+  await page.evaluate(() => (window.skip = 60_000));
+  await again;
+  await see(page, prompt);
+});
+
+shellTest('a program that prints faster than the page draws is shown to the last byte', async ({ server, page, id }) => {
+  await page.keyboard.type('seq 1500000; echo done\n');
+  await page.waitForFunction(() => window.holdfast.screen.text().includes('done'), null, { timeout: 60_000 });
+  const size = await assertExact(page, server, id);
+  assert.ok(size > 11_000_000, `${size} bytes`);
+  const pauses = page.requests.filter((request) => request.url().includes('from=')).length;
+  assert.ok(pauses > 0, 'the stream was never paused for the page to catch up');
+});
