@@ -104,6 +104,51 @@ func TestLineIsTheKernelsLine(t *testing.T) {
 	}
 }
 
+// Only the end of line mode ends a line.
+func TestLineOutlivesAChangeOfEcho(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*unix.Termios)
+		want   string
+	}{
+		{"echo", func(m *unix.Termios) { m.Lflag |= unix.ECHO }, "abcd"},
+		{"raw and back", func(m *unix.Termios) { m.Lflag &^= unix.ICANON }, "d"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			k := newKernelLines(t)
+			var l Line
+			first := k.setMode(t, func(*unix.Termios) {})
+			l, _ = l.Type(first, []byte("abc"))
+			if _, err := k.master.WriteString("up\nabc"); err != nil {
+				t.Fatal(err)
+			}
+			fd := int(k.tty.Fd())
+			if n, err := unix.Read(fd, make([]byte, 10)); n != 3 || err != nil { // then abc is in too
+				t.Fatalf("first line: %d bytes, %v", n, err)
+			}
+			mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := *mode
+			tt.change(mode)
+			for _, m := range []*unix.Termios{mode, &before} {
+				if err := unix.IoctlSetTermios(fd, unix.TCSETS, m); err != nil {
+					t.Fatal(err)
+				}
+				l, _ = l.Type(lineMode(m), nil)
+			}
+			l, _ = l.Type(first, []byte("d"))
+			if got := string(l.text); got != tt.want {
+				t.Errorf("Line has %q, want %q", got, tt.want)
+			}
+			if got := string(k.lastLine(t, []byte("d"))); got != tt.want {
+				t.Errorf("the kernel has %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestMaxLineIsTheKernels(t *testing.T) {
 	k := newKernelLines(t)
 	k.setMode(t, func(*unix.Termios) {})

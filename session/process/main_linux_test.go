@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,6 +20,9 @@ const patience = 20 * time.Second
 
 // TestMain fails if a test left a goroutine or a child behind.
 func TestMain(m *testing.M) {
+	winch := make(chan os.Signal, 1)
+	signal.Notify(winch, unix.SIGWINCH) // starts the goroutine that os/signal keeps
+	signal.Stop(winch)
 	goroutines := runtime.NumGoroutine()
 	code := m.Run()
 	if code == 0 && !holds(func() bool { return runtime.NumGoroutine() <= goroutines }) {

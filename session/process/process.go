@@ -13,6 +13,8 @@
 //   - The program inherits the PTY as descriptors 0, 1 and 2, and nothing
 //     else. For that, each Start on Linux marks every descriptor of this
 //     process close-on-exec, those too that its own parent left open.
+//   - The program ignores no signal because this process does: from the first
+//     Start on an ignored SIGHUP or SIGINT is caught here, without effect.
 //   - Stop leaves nothing alive in the program's kernel session, whatever
 //     process groups job control made of it. A job that made a session of its
 //     own (setsid) is out of its reach.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -127,6 +128,7 @@ func pollable(f *os.File) (*os.File, error) {
 // spawn starts the program. The handle is for awaitExit.
 func spawn(s Spec, tty *os.File) (pid, handle int, err error) {
 	sealDescriptors()
+	catchIgnored()
 	attr := &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   s.Env,
@@ -136,6 +138,17 @@ func spawn(s Spec, tty *os.File) (pid, handle int, err error) {
 	h := wantHandle(attr.Sys)
 	pid, err = syscall.ForkExec(s.Path, s.Argv, attr)
 	return pid, *h, err
+}
+
+// catchIgnored makes signals that this process ignores caught and dropped. A
+// program would inherit that they are ignored (HUP under nohup, INT in the
+// background of a script), and not die of ^C; a handler ends at exec.
+func catchIgnored() {
+	for _, sig := range []os.Signal{unix.SIGHUP, unix.SIGINT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig) // nobody receives
+		}
+	}
 }
 
 // startError says whether the machine, the folder or the program is to blame

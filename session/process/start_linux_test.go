@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -121,6 +122,28 @@ func TestProgramInheritsTheTerminalOnly(t *testing.T) {
 	}
 	if flags&unix.O_NONBLOCK != 0 {
 		t.Errorf("the program's terminal is non-blocking: flags %o", flags)
+	}
+}
+
+func TestProgramDoesNotInheritIgnoredSignals(t *testing.T) {
+	const inside = "TEST_IGNORES_SIGNALS"
+	if os.Getenv(inside) == "" { // run this test again, in a process that ignores them
+		cmd := exec.Command("/bin/sh", "-c", `trap "" HUP INT; exec "$0" "$@"`, os.Args[0], "-test.run=^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), inside+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGINT} {
+		p := sh(t, `kill -"$1" $$`, strconv.Itoa(int(sig)))
+		readAll(t, p)
+		if got, want := p.Wait(), (Exit{Code: -1, Signal: signalName(sig)}); got != want {
+			t.Errorf("%v: exit = %+v, want %+v", sig, got, want)
+		}
+		if err := unix.Kill(os.Getpid(), sig); err != nil { // has no effect
+			t.Error(err)
+		}
 	}
 }
 
