@@ -91,7 +91,8 @@ func decodeJSON(body []byte, v any) error {
 // jsonFault says in the words of the sender what encoding/json found.
 func jsonFault(err error, v any) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("%q is %s; it must be %s", e.Field, article(e.Value), kindName(e.Type))
+		field := e.Field[strings.LastIndexByte(e.Field, '.')+1:] // without the Go name of an embedded struct
+		return fmt.Sprintf("%q is %s; it must be %s", field, article(e.Value), kindName(e.Type))
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("not valid JSON at byte %d: %v", e.Offset, e)

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestCommandLinesThatCannotBeRun(t *testing.T) {
+	t.Setenv("HOLDFAST_STORE", t.TempDir())
+	for _, tt := range []struct {
+		args string
+		want string
+	}{
+		{"", "holdfast: no command; holdfast help lists them\n"},
+		{"sevre", "holdfast: unknown command \"sevre\"; did you mean \"serve\"?\n"},
+		{"vesion", "holdfast: unknown command \"vesion\"; did you mean \"version\"?\n"},
+		{"frobnicate", "holdfast: unknown command \"frobnicate\"; holdfast help lists the commands\n"},
+		{"--store x serve", "holdfast: unknown command \"--store\"; holdfast help lists the commands\n"},
+		{"help me", "holdfast: help has no argument \"me\"; holdfast COMMAND --help has the flags of a command\n"},
+		{"version 2", "holdfast: version has no argument \"2\"; holdfast version is all\n"},
+		{"serve --lisen :1", "holdfast: unknown flag \"--lisen\"; did you mean \"--listen\"?\n"},
+		{"serve -alow-host x", "holdfast: unknown flag \"--alow-host\"; did you mean \"--allow-host\"?\n"},
+		{"serve --frobnicate", "holdfast: unknown flag \"--frobnicate\"; holdfast serve --help lists the flags\n"},
+		{"serve --listen", "holdfast: flag needs an argument: -listen; holdfast serve --help lists the flags\n"},
+		{"serve --listen 127.0.0.1", "holdfast: --listen \"127.0.0.1\": address 127.0.0.1: missing port in address; it must be like 127.0.0.1:7070\n"},
+		{"serve --listen 0.0.0.0:7070", "holdfast: --listen 0.0.0.0:7070 can be reached from other machines, and anyone who reads the traffic can run programs; " +
+			"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it\n"},
+		{"serve --listen :7070", "holdfast: --listen :7070 can be reached from other machines, and anyone who reads the traffic can run programs; " +
+			"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it\n"},
+		{"serve --tls-cert x", "holdfast: --tls-cert and --tls-key belong together; give both\n"},
+		{"serve --resume x -- bash", "holdfast: --resume and a program exclude each other; give one of them\n"},
+		{"serve --idle-after 0s", "holdfast: --idle-after 0s is not a time to wait; give one such as 30s\n"},
+		{"serve --keep-output lots", "holdfast: invalid value \"lots\" for flag -keep-output: must be a size such as 500MiB or 2GiB; holdfast serve --help lists the flags\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		status := report(&stderr, run(t.Context(), strings.Fields(tt.args), &stdout, &stderr))
+		if status != 2 || stderr.String() != tt.want || stdout.Len() > 0 {
+			t.Errorf("holdfast %s: status %d, stderr %q, stdout %q; want 2 and %q", tt.args, status, &stderr, &stdout, tt.want)
+		}
+	}
+}
+
+func TestExitStatus(t *testing.T) {
+	for err, want := range map[error]int{nil: 0, errors.New("x"): 1, &usageError{"x", "y"}: 2} {
+		if got := report(io.Discard, err); got != want {
+			t.Errorf("status of %v = %d, want %d", err, got, want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}} {
+		var out bytes.Buffer
+		if err := run(t.Context(), args, &out, io.Discard); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+		for _, c := range commands() {
+			if !strings.Contains(out.String(), c.name) {
+				t.Errorf("%q does not name %q", args, c.name)
+			}
+		}
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"serve", "--help"}, &out, io.Discard); err != nil {
+		t.Errorf("serve --help: %v", err)
+	}
+	for _, name := range []string{"usage: holdfast serve [flags] [-- program arguments...]", "-store", "-allow-host", "-keep-output", "256MiB"} {
+		if !strings.Contains(out.String(), name) {
+			t.Errorf("serve --help has no %q:\n%s", name, &out)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"--version"}, {"-v"}} {
+		var out bytes.Buffer
+		if err := run(t.Context(), args, &out, io.Discard); err != nil || out.String() != "holdfast "+version()+"\n" {
+			t.Errorf("%q prints %q, %v", args, &out, err)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for in, want := range map[string]byteSize{
+		"0": 0, "1": 1, "4096": 4096, "1K": 1 << 10, "1KiB": 1 << 10, "256MiB": 256 << 20, "2G": 2 << 30, "1TiB": 1 << 40,
+	} {
+		var got byteSize
+		if err := got.Set(in); err != nil || got != want {
+			t.Errorf("size %q = %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "x", "-1", "1.5G", "MiB", "1MB", "9999999999T", "1 G"} {
+		var got byteSize
+		if err := got.Set(in); err == nil {
+			t.Errorf("size %q = %d, want an error", in, got)
+		}
+	}
+	for want, size := range map[string]byteSize{"0": 0, "1023": 1023, "1KiB": 1 << 10, "256MiB": 256 << 20, "2048GiB": 2 << 40} {
+		if got := size.String(); got != want {
+			t.Errorf("String of %d = %q, want %q", int64(size), got, want)
+		}
+	}
+}
