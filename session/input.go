@@ -275,15 +275,12 @@ func (q *queue) typeOut(it *item) (Receipt, error) {
 }
 
 // checkLine refuses what a terminal in line mode would cut without a word.
-// The count begins anew when the program changes the mode.
 func (q *queue) checkLine(data []byte) error {
 	mode, err := q.l.proc.LineMode()
 	if err != nil {
 		return nil // the write says what is wrong
 	}
-	if mode != q.mode {
-		q.mode, q.line = mode, process.Line{}
-	}
+	q.mode = mode
 	if _, fits := q.line.Type(mode, data); !fits {
 		return fmt.Errorf("%w: it takes %d bytes before Enter", ErrLineTooLong, process.MaxLine)
 	}

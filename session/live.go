@@ -106,9 +106,9 @@ func (l *live) run() {
 	l.finish()
 }
 
-// pumpBuffer is how many bytes of output are appended at once. The kernel's
-// terminal holds less; see docs/performance.md.
-const pumpBuffer = 64 << 10
+// pumpBuffer is how many bytes of output are appended at once, at most. What
+// was read into once stays in memory, for each live session.
+const pumpBuffer = 32 << 10
 
 // keep appends output to the log, as often as it takes: no byte is dropped.
 // It reports false when the life was abandoned meanwhile.
