@@ -1,17 +1,13 @@
 // The page: login, the list, the session that is shown, and what can be done
 // with it.
 
+import { act } from './actions.js';
 import * as api from './api.js';
 import { Attached } from './attached.js';
-import { askName, askNew, confirm } from './dialogs.js';
+import { $, cover, drawEmpty, drawHead, drawLink, drawLogin, show } from './frame.js';
 import { List } from './list.js';
 import { dismiss, dismissAll, notify } from './notices.js';
-import { mark } from './tab.js';
-import { commandLine, holderLine, isLive, stateText, title, tone } from './view.js';
 
-const $ = (selector) => document.querySelector(selector);
-
-const patience = 700; // ms before an interruption is worth a word
 const again = 3000; // ms between tries to reach the server at first
 
 const list = new List($('#side'));
@@ -35,82 +31,21 @@ window.holdfast = {
   },
 };
 
-// ---- views ----
-
-/** Shows one of 'loading', 'login' and 'main'. */
-function show(view) {
-  document.body.dataset.view = view;
-  $('#loading').hidden = view !== 'loading';
-  $('#login').hidden = view !== 'login';
-}
-
-function showLogin(reason = '') {
+function showLogin(reason) {
   attached?.stream.close();
-  show('login');
-  const error = $('#login .error');
-  error.textContent = reason;
-  error.hidden = reason === '';
-  mark(null);
-  $('#token').focus();
+  drawLogin(reason);
 }
 
-/** Covers the terminal, which keeps its place: a new session is made as large as it. */
-function cover(on) {
-  $('#empty').hidden = !on;
-  $('#head').inert = $('#pane').inert = on;
-}
-
-/** Shows what takes the place of a terminal while no session is selected. */
-function drawEmpty() {
-  cover(true);
-  $('#empty h2').textContent = list.size ? 'No session selected' : 'No sessions yet';
-  $('#empty p').textContent = list.size
-    ? 'Choose one from the list, or start a new one.'
-    : 'A session runs a program that goes on when this page is closed. Start a shell to begin.';
-  mark(null);
-}
-
-function drawHead() {
+/** Shows what the list knows of the selected session. */
+function drawSelected() {
   const session = list.get(selected);
-  if (!session) {
-    return;
+  if (session) {
+    attached.update(session);
+    drawHead(session);
+  } else {
+    drawEmpty(list.size);
   }
-  $('#head').dataset.tone = tone(session);
-  $('#name').textContent = title(session);
-  const size = session.cols ? `${session.cols}×${session.rows}` : '';
-  $('#about').textContent = $('#about').title = [stateText(session), session.storage_error, holderLine(session), commandLine(session), session.cwd, size].filter(Boolean).join(' · ');
-  const can = {
-    resume: !isLive(session), fit: session.live, stop: session.live || session.state === 'interrupted',
-    fork: true, rename: true, delete: !session.holder,
-  };
-  for (const button of $('#head').querySelectorAll('[data-do]')) {
-    button.hidden = !can[button.dataset.do];
-  }
-  mark(session);
 }
-
-let linkTimer = 0;
-
-function drawLink() {
-  clearTimeout(linkTimer);
-  const phase = attached?.stream.phase;
-  const link = $('#link');
-  if (phase === 'live' || phase === 'closed' || document.body.dataset.view !== 'main') {
-    link.textContent = '';
-    return;
-  }
-  linkTimer = setTimeout(() => {
-    if (!navigator.onLine) {
-      link.textContent = 'Offline';
-    } else if (!reachable) {
-      link.textContent = 'Server not reachable, trying again…';
-    } else {
-      link.textContent = phase === 'replaying' ? 'Catching up…' : 'Reconnecting…';
-    }
-  }, patience);
-}
-
-// ---- sessions ----
 
 /**
  * Reads the list anew. It tells whether to go on: false if the server wants a
@@ -129,14 +64,22 @@ async function refresh() {
     reachable = false;
     throw error;
   } finally {
-    drawLink();
+    drawStream();
   }
   if (selected && !list.get(selected)) {
     gone();
     return false;
   }
-  drawHead();
+  if (attached) {
+    drawSelected();
+  }
   return true;
+}
+
+function drawStream() {
+  if (attached) {
+    drawLink(attached.stream.phase, reachable);
+  }
 }
 
 /** Finds out why a stream failed, and tells whether to try it again. */
@@ -167,16 +110,12 @@ function select(id) {
   selected = session ? id : null;
   list.select(selected);
   document.body.classList.remove('list-open');
+  cover(!session);
+  attached.attach(session ?? null);
+  drawSelected();
   if (session) {
-    cover(false);
-    drawHead();
-    attached.attach(session);
     attached.focus();
-    return;
-  }
-  drawEmpty();
-  attached.attach(null);
-  if (id) {
+  } else if (id) {
     notify('gone', 'There is no such session any more.');
   }
 }
@@ -189,15 +128,10 @@ function gone() {
 
 function changed(change) {
   list.change(change);
-  if (!selected) {
-    drawEmpty();
-  } else if (change.id !== selected) {
-    return;
-  } else if (change.deleted) {
+  if (change.id === selected && change.deleted) {
     gone();
-  } else {
-    attached.update(change);
-    drawHead();
+  } else if (change.id === selected || !selected) {
+    drawSelected();
   }
 }
 
@@ -208,7 +142,7 @@ function route() {
     enter(token);
     return;
   }
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = location.hash.slice(1);
   if (id) {
     select(id);
     return;
@@ -228,48 +162,20 @@ function go(id) {
   }
 }
 
-// ---- what can be done ----
-
-/** The size that a new session is given: the window's, if it is known. */
-function room() {
-  const size = attached.screen.room() ?? {};
-  attached.screen.layout();
-  return size;
-}
-
-async function created(answer) {
-  const session = await answer;
-  list.change(session);
-  go(session.id);
-}
-
-const actions = {
-  new: async () => {
-    const profiles = await api.profiles();
-    await askNew(profiles, (spec) => created(api.create({ ...spec, ...room() })));
-  },
-  resume: async (session) => changed(await api.resume(session.id)),
-  fit: async () => attached.fit(),
-  stop: (session) =>
-    confirm(`Stop ${title(session)}?`, session.live ? 'Its program is ended. The output stays, and it can be resumed.' : 'It will not be resumed by itself.',
-      'Stop', async () => changed(await api.stop(session.id))),
-  fork: (session) => askName(`Fork ${title(session)}`, 'Fork', `${title(session)} (copy)`,
-    (name) => created(api.fork(session.id, name ? { name } : {}))),
-  rename: (session) => askName(`Rename ${title(session)}`, 'Rename', session.name ?? '',
-    async (name) => changed(await api.rename(session.id, name))),
-  delete: (session) =>
-    confirm(`Delete ${title(session)}?`, `Its output is removed for good${session.live ? ', and its program is ended' : ''}.`, 'Delete', async () => {
-      await api.remove(session.id);
-      changed({ id: session.id, deleted: true });
-    }),
+const page = {
+  changed,
+  go,
+  focus: () => attached.focus(),
+  fit: () => attached.fit(),
+  room: () => attached.room(),
 };
 
-async function act(button) {
-  const name = button.dataset.do;
+/** Does what a button is for. */
+async function press(button) {
   dismiss('action');
   button.disabled = true;
   try {
-    await actions[name](list.get(selected));
+    await act(button.dataset.do, page, list.get(selected));
   } catch (error) {
     if (error.status === 401) {
       showLogin('The server wants a new login.');
@@ -279,12 +185,7 @@ async function act(button) {
   } finally {
     button.disabled = false;
   }
-  if (name === 'resume' || name === 'fit') {
-    attached.focus();
-  }
 }
-
-// ---- start ----
 
 /** Logs in with a token, or with the cookie from before, and shows the page. */
 async function enter(token) {
@@ -319,7 +220,7 @@ async function attach() {
     check,
     login: () => showLogin('The server wants a new login.'),
     phase: (name) => {
-      drawLink();
+      drawLink(name, reachable);
       if (name === 'replaying') {
         refresh().catch(() => {}); // what changed while there was no stream
       }
@@ -333,7 +234,7 @@ function listen() {
   addEventListener('hashchange', route);
   addEventListener('pageshow', ({ persisted }) => persisted && attached?.stream.reopen());
   addEventListener('online', () => attached?.stream.hurry());
-  addEventListener('offline', drawLink);
+  addEventListener('offline', drawStream);
   document.addEventListener('visibilitychange', () => {
     if (attached) {
       attached.stream.asleep = document.hidden;
@@ -347,7 +248,7 @@ function listen() {
     }
   });
   for (const button of document.querySelectorAll('[data-do]')) {
-    button.addEventListener('click', () => act(button));
+    button.addEventListener('click', () => press(button));
   }
   $('#filter').addEventListener('input', (event) => (list.filter = event.target.value));
   $('#side').addEventListener('click', (event) => {

@@ -73,6 +73,10 @@ export class Attached {
     this.#claimed = false;
     this.#behind = false;
     this.#screen.clear();
+    if (session?.state === 'unreadable') {
+      this.#screen.note(`this session cannot be read: ${session.reason}`);
+      session = null; // nothing to follow
+    }
     if (session) {
       const sender = new Sender((bytes, id) => api.input(session.id, bytes, id), (what) => sender === this.#sender && this.#sent(what));
       this.#sender = sender;
@@ -84,7 +88,7 @@ export class Attached {
 
   /** Takes in what has changed about the session. */
   update(session) {
-    if (session.live && !this.#session.live) {
+    if (session.live && !this.#session?.live) {
       dismiss('input');
     }
     this.#session = session;
@@ -94,6 +98,13 @@ export class Attached {
   fit() {
     this.#claimed = true;
     this.#claim();
+  }
+
+  /** The size of a session that fills the window; {} if that is not known. */
+  room() {
+    const size = this.#screen.room() ?? {};
+    this.#screen.layout();
+    return size;
   }
 
   focus() {
@@ -186,10 +197,9 @@ export class Attached {
   }
 
   async #claim() {
-    const room = this.#screen.room();
-    this.#screen.layout();
+    const room = this.room();
     const session = this.#session;
-    if (!room || !session?.live || (room.cols === this.#screen.columns && room.rows === this.#screen.rows)) {
+    if (!room.cols || !session?.live || (room.cols === this.#screen.columns && room.rows === this.#screen.rows)) {
       return;
     }
     this.#asked = [...this.#asked.slice(-7), key(room)];

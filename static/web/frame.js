@@ -1,0 +1,82 @@
+// What is drawn around the terminal. Nothing is decided here.
+
+import { mark } from './tab.js';
+import { commandLine, holderLine, isLive, stateText, title, tone } from './view.js';
+
+export const $ = (selector) => document.querySelector(selector);
+
+const patience = 700; // ms before an interruption is worth a word
+
+/** Shows one of 'loading', 'login' and 'main'. */
+export function show(view) {
+  document.body.dataset.view = view;
+  $('#loading').hidden = view !== 'loading';
+  $('#login').hidden = view !== 'login';
+}
+
+/** Asks for the token, and says why if there is a reason. */
+export function drawLogin(reason) {
+  show('login');
+  const error = $('#login .error');
+  error.textContent = reason;
+  error.hidden = reason === '';
+  mark(null);
+  $('#token').focus();
+}
+
+/** Covers the terminal, which keeps its place: a new session is made as large as it. */
+export function cover(on) {
+  $('#empty').hidden = !on;
+  $('#head').inert = $('#pane').inert = on;
+}
+
+/** Shows what takes the place of a terminal while no session is selected. */
+export function drawEmpty(sessions) {
+  cover(true);
+  $('#empty h2').textContent = sessions ? 'No session selected' : 'No sessions yet';
+  $('#empty p').textContent = sessions
+    ? 'Choose one from the list, or start a new one.'
+    : 'A session runs a program that goes on when this page is closed. Start a shell to begin.';
+  mark(null);
+}
+
+/** Shows what is known of the selected session, and offers what can be done with it. */
+export function drawHead(session) {
+  $('#head').dataset.tone = tone(session);
+  $('#name').textContent = title(session);
+  const size = session.cols ? `${session.cols}×${session.rows}` : '';
+  const facts = [stateText(session), session.storage_error, holderLine(session), commandLine(session), session.cwd, size];
+  $('#about').textContent = $('#about').title = facts.filter(Boolean).join(' · ');
+  const can = {
+    resume: !isLive(session) && session.state !== 'unreadable',
+    fit: session.live,
+    stop: session.live || session.state === 'interrupted',
+    fork: session.state !== 'unreadable',
+    rename: session.state !== 'unreadable',
+    delete: !session.holder,
+  };
+  for (const button of $('#head').querySelectorAll('[data-do]')) {
+    button.hidden = !can[button.dataset.do];
+  }
+  mark(session);
+}
+
+let linkTimer = 0;
+
+/** Says how the stream is, unless all is well or it is over in a moment. */
+export function drawLink(phase, reachable) {
+  clearTimeout(linkTimer);
+  if (phase === 'live' || phase === 'closed') {
+    $('#link').textContent = '';
+    return;
+  }
+  linkTimer = setTimeout(() => {
+    if (!navigator.onLine) {
+      $('#link').textContent = 'Offline';
+    } else if (!reachable) {
+      $('#link').textContent = 'Server not reachable, trying again…';
+    } else {
+      $('#link').textContent = phase === 'replaying' ? 'Catching up…' : 'Reconnecting…';
+    }
+  }, patience);
+}
