@@ -1,6 +1,8 @@
 // The list of sessions, and what can be done with them.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { pageTest, prompt, see, shell, shellTest, start } from './harness.mjs';
 
 /** A promise with its resolve. */
@@ -94,6 +96,22 @@ pageTest('a session that is deleted or created elsewhere shows at once', async (
   await page.click(`#side a[href="#${id}"]`);
   await page.waitForFunction((want) => window.holdfast.session?.id === want, id);
   await server.request('DELETE', `sessions/${id}`);
+  await page.waitForSelector('#empty:not([hidden])');
+  assert.equal(await page.locator('#side li').count(), 0);
+});
+
+pageTest('a session that cannot be read says why, and can be deleted', async ({ server, visitor }) => {
+  const { id } = await server.session('true');
+  await server.end('SIGTERM');
+  await fs.writeFile(path.join(server.dir, 'store', 'sessions', id, 'session.json'), '{"version":');
+  await server.again();
+  const page = await visitor.open(server.login);
+  await page.click('#side a');
+  assert.match(await page.locator('#side .state').textContent(), /^unreadable: ./);
+  await page.waitForFunction(() => window.holdfast.screen.text().join(' ').includes('this session cannot be read'));
+  assert.deepEqual(await page.locator('#head button:visible').allTextContents(), ['Delete']);
+  await page.click('#head [data-do=delete]');
+  await page.click('#ask .primary');
   await page.waitForSelector('#empty:not([hidden])');
   assert.equal(await page.locator('#side li').count(), 0);
 });
