@@ -36,13 +36,17 @@ func BenchmarkOutput(b *testing.B) {
 		b.Fatal(err)
 	}
 	want := int64(len(text) + strings.Count(text, "\n"))
-	p := startBinary(b, buildBinary(b), filepath.Join(dir, "store"))
+	p := startServerProcess(b, filepath.Join(dir, "store"))
 
 	var bare, served []time.Duration
 	for round := 0; b.Loop(); round++ {
 		both := []func(){
 			func() { bare = append(bare, timeOutput(b, want, func() int64 { return readBare(b, file) })) },
-			func() { served = append(served, timeOutput(b, want, func() int64 { return p.readServed(b, file) })) },
+			func() {
+				var id string
+				served = append(served, timeOutput(b, want, func() (n int64) { id, n = p.readServed(b, file); return n }))
+				p.request(b, "DELETE", "/sessions/"+id, "")
+			},
 		}
 		if round%2 == 1 {
 			slices.Reverse(both)
@@ -103,38 +107,39 @@ func drain(r io.Reader) (n int64) {
 }
 
 // readServed makes a session and follows its output to the end of its run.
-func (p *served) readServed(b *testing.B, file string) int64 {
+func (p *serverProcess) readServed(b *testing.B, file string) (id string, n int64) {
 	b.Helper()
 	spec := fmt.Sprintf(`{"argv":["cat",%q]}`, file)
 	var v session.View
 	if err := json.NewDecoder(p.request(b, "POST", "/sessions", spec)).Decode(&v); err != nil {
 		b.Fatal(err)
 	}
-	return drain(p.request(b, "GET", "/sessions/"+v.ID+"/output?follow=1", ""))
+	return v.ID, drain(p.request(b, "GET", "/sessions/"+v.ID+"/output?follow=1", ""))
 }
 
-// served is a process of the built program.
-type served struct {
+// A serverProcess is the built program, serving.
+type serverProcess struct {
 	url, token string
 	client     *http.Client
 }
 
-func buildBinary(b *testing.B) string {
-	b.Helper()
-	path := filepath.Join(b.TempDir(), "holdfast")
-	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-o", path, ".")
+// buildHoldfast builds the program as scripts/start does, and returns its path.
+func buildHoldfast(tb testing.TB) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "holdfast")
+	build := exec.CommandContext(tb.Context(), "go", "build", "-trimpath", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v\n%s", err, out)
+		tb.Fatalf("go build: %v\n%s", err, out)
 	}
 	return path
 }
 
-// startBinary runs the server until the benchmark ends.
-func startBinary(b *testing.B, binary, store string) *served {
+// startServerProcess runs the server until the benchmark ends.
+func startServerProcess(b *testing.B, store string) *serverProcess {
 	b.Helper()
 	var log bytes.Buffer
-	cmd := exec.Command(binary, "serve", "--store", store, "--listen", "127.0.0.1:0", "--keep-output", "64MiB")
+	cmd := exec.Command(buildHoldfast(b), "serve", "--store", store, "--listen", "127.0.0.1:0", "--log-level", "error")
 	cmd.Stderr = &log
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -156,11 +161,11 @@ func startBinary(b *testing.B, binary, store string) *served {
 		b.Fatalf("no address from serve: %v", err)
 	}
 	url, token, _ := strings.Cut(url, "/#token=")
-	return &served{url, token, &http.Client{Transport: transport}}
+	return &serverProcess{url, token, &http.Client{Transport: transport}}
 }
 
 // request returns the body of an answer; it is closed when the benchmark ends.
-func (p *served) request(b *testing.B, method, path, body string) io.Reader {
+func (p *serverProcess) request(b *testing.B, method, path, body string) io.Reader {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, p.url+path, strings.NewReader(body))
 	if err != nil {

@@ -1,0 +1,220 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A step is a command of a transcript and what it prints.
+type step struct {
+	line    int // in the page
+	command string
+	want    string // "..." stands for anything in a line, or for any lines
+}
+
+// TestTheTranscriptWorks types the console blocks of the README into a shell,
+// one after the other. Only the home folder, the port and the building are
+// others.
+func TestTheTranscriptWorks(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := freeAddr(t)
+	steps := transcript(strings.ReplaceAll(string(page), "127.0.0.1:7070", addr))
+	if len(steps) == 0 {
+		t.Fatal("README.md has no console block")
+	}
+	sh := startShell(t, addr)
+	for _, s := range steps {
+		if !sh.run(s) {
+			t.Fatalf("README.md:%d: $ %s\nprinted:\n%s\nwant:\n%s", s.line, s.command, sh.printed(), s.want)
+		}
+	}
+}
+
+func freeAddr(t *testing.T) string {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// transcript returns the steps of all console blocks.
+func transcript(page string) []step {
+	var steps []step
+	inside := false
+	n := 0
+	for text := range strings.Lines(page) {
+		n++
+		switch command, isCommand := strings.CutPrefix(text, "$ "); {
+		case strings.HasPrefix(text, "```"):
+			inside = text == "```console\n"
+		case !inside:
+		case isCommand:
+			steps = append(steps, step{line: n, command: strings.TrimSpace(command)})
+		default:
+			steps[len(steps)-1].want += text
+		}
+	}
+	return steps
+}
+
+// pattern matches what a step may print.
+func (s step) pattern() *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString(`\A`)
+	for line := range strings.Lines(s.want) {
+		if line == "...\n" {
+			b.WriteString(`(?s:.*)`)
+			continue
+		}
+		b.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), regexp.QuoteMeta("..."), `.*`))
+	}
+	b.WriteString(`\z`)
+	return regexp.MustCompile(b.String())
+}
+
+// reads reports whether the step only reads, so that doing it again does no
+// harm.
+func (s step) reads() bool {
+	return strings.HasPrefix(s.command, "hf ") && !strings.Contains(s.command, " -d ") && !strings.Contains(s.command, " -X ")
+}
+
+// A shell is a bash whose output is read step by step.
+type shell struct {
+	t     *testing.T
+	stdin io.Writer
+	out   chan []byte // pieces of what it prints; closed at its end
+	got   []byte      // printed since the last step began
+	until time.Time   // for all steps
+}
+
+// stepMark is printed by the shell after each step.
+const stepMark = "\x1e\n"
+
+// startShell runs bash in an empty home, with a scripts/start that does not
+// build. All it started is gone after the test.
+func startShell(t *testing.T, addr string) *shell {
+	t.Helper()
+	home, err := os.MkdirTemp("", "home") // t.TempDir is too long for the path of a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	start := fmt.Sprintf("#!/bin/sh\nexec %s serve --listen %s \"$@\"\n", buildHoldfast(t), addr)
+	if err := os.Mkdir(filepath.Join(home, "scripts"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "scripts", "start"), []byte(start), 0o700); err != nil {
+		t.Fatal(err)
+	}
+
+	bash := exec.CommandContext(t.Context(), "bash", "--norc")
+	bash.Dir = home
+	bash.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // one group with its server
+	end := func() error { return syscall.Kill(-bash.Process.Pid, syscall.SIGTERM) }
+	bash.Cancel = end
+	stdin, err := bash.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bash.Stdout, bash.Stderr = in, in
+	if err := bash.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	sh := &shell{t: t, stdin: stdin, out: make(chan []byte), until: time.Now().Add(3 * patience)}
+	go sh.read(out)
+	t.Cleanup(func() {
+		stdin.Close()
+		end()
+		for range sh.out { // ends when the server has
+		}
+		bash.Wait()
+	})
+	return sh
+}
+
+// read ends when nobody can print any more.
+func (sh *shell) read(out *os.File) {
+	defer close(sh.out)
+	defer out.Close()
+	for {
+		buf := make([]byte, 4<<10)
+		n, err := out.Read(buf)
+		sh.out <- buf[:n]
+		if err != nil {
+			return
+		}
+	}
+}
+
+// run runs a step and reports whether it printed what it should. A step in
+// the background may print for a while, and a reading may come too early.
+func (sh *shell) run(s step) bool {
+	want := s.pattern()
+	for {
+		sh.got = nil
+		fmt.Fprintf(sh.stdin, "%s\nprintf '\\036\\n'\n", s.command)
+		if !sh.await(func() bool { return bytes.Contains(sh.got, []byte(stepMark)) }) {
+			return false
+		}
+		matches := func() bool { return want.MatchString(sh.printed()) }
+		if matches() || strings.HasSuffix(s.command, "&") && sh.await(matches) {
+			return true
+		}
+		if !s.reads() || time.Now().After(sh.until) {
+			return false
+		}
+	}
+}
+
+// await takes what the shell prints until done, or for too long.
+func (sh *shell) await(done func() bool) bool {
+	timeout := time.After(time.Until(sh.until))
+	for !done() {
+		select {
+		case piece, ok := <-sh.out:
+			if !ok {
+				return false
+			}
+			sh.got = append(sh.got, piece...)
+		case <-timeout:
+			return false
+		}
+	}
+	return true
+}
+
+// invisible is what a terminal does not show.
+var invisible = regexp.MustCompile(`\r|\x1b\[[?0-9;]*[A-Za-z]`)
+
+// printed is what a person sees of the step. Its last line is complete.
+func (sh *shell) printed() string {
+	text := strings.ReplaceAll(string(sh.got), stepMark, "")
+	text = strings.TrimRight(invisible.ReplaceAllString(text, ""), "\n")
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
+}
