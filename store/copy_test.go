@@ -147,7 +147,10 @@ func TestForkOfABusyLog(t *testing.T) {
 		dst := filepath.Join(t.TempDir(), "output")
 		_, at := l.bounds()
 		mustCopyLog(t, src, dst, at)
-		oldest, _ := l.bounds() // this one and all after it were there all the time
+		oldest, _, err := folderBounds(src) // this one and all after it were there all the time
+		if err != nil {
+			t.Fatal(err)
+		}
 		r := newLogReader(dst, nil)
 		got := spansOf(t, r)
 		if len(got) > 1 || len(got) == 1 && got[0].To != at || oldest < at && (len(got) == 0 || got[0].From > oldest) {
