@@ -197,7 +197,7 @@ func TestOneServerAStore(t *testing.T) {
 // killed leaves nothing in the way.
 func TestAServerOfAnotherProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	first, line := buildAndServe(t, dir)
+	first, line := serveElsewhere(t, dir)
 	_, err := runServe(t, dir)
 	want := regexp.MustCompile(`^store is in use by pid ` + fmt.Sprint(first.Process.Pid) + ` on \S+ since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d; use the server at http://127\.0\.0\.1:\d+, or another --store$`)
 	if err == nil || !want.MatchString(err.Error()) {
@@ -211,15 +211,16 @@ func TestAServerOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// buildAndServe runs serve as a process of its own, and returns the line that
+// serveElsewhere runs serve in a process of its own, and returns the line that
 // it prints.
-func buildAndServe(t *testing.T, dir string) (*exec.Cmd, string) {
+func serveElsewhere(t *testing.T, dir string) (*exec.Cmd, string) {
 	t.Helper()
-	exe := filepath.Join(t.TempDir(), "holdfast")
-	if out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "serve", "--store", dir, "--listen", "127.0.0.1:0")
+	cmd.Env = append(os.Environ(), roleEnv+"=main")
 	cmd.Stderr = t.Output()
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -238,12 +239,12 @@ func buildAndServe(t *testing.T, dir string) (*exec.Cmd, string) {
 
 func TestASignalEndsTheServerAndASecondOneAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	cmd, _ := buildAndServe(t, dir)
+	cmd, _ := serveElsewhere(t, dir)
 	cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v, want status 0", err)
 	}
-	cmd, _ = buildAndServe(t, dir)
+	cmd, _ = serveElsewhere(t, dir)
 	c := unixClient(t, filepath.Join(dir, "sock"))
 	resp, err := c.Post("http://any/new", "", strings.NewReader(`{"argv":["bash","-c","trap '' HUP TERM; echo ready; while :; do sleep 1; done"]}`))
 	if err != nil {

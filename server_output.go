@@ -204,7 +204,8 @@ func (sp *span) parseRange(header string) error {
 	if !ok || !strings.EqualFold(unit, "bytes") {
 		return nil
 	}
-	from, to := sp.oldest, sp.end
+	var from int64
+	to := sp.end
 	a, errA := strconv.ParseUint(first, 10, 63)
 	b, errB := strconv.ParseUint(last, 10, 63)
 	switch {

@@ -27,7 +27,13 @@ import (
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
+// roleEnv makes the test binary the program itself.
+const roleEnv = "HOLDFAST_TEST_ROLE"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(roleEnv) == "main" {
+		main()
+	}
 	code := m.Run()
 	if code == 0 {
 		if left := leakedGoroutines(); left != "" {
