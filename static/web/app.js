@@ -15,7 +15,7 @@ let selected = null; // id of the session that is shown
 let attached = null; // Attached, once logged in
 let reachable = true;
 
-/** For scripts beside the page, as docs/ has it. Events: holdfast:output on document. */
+/** For the console, extensions and tests; with it goes the event holdfast:output on document. */
 window.holdfast = {
   get session() {
     return list.get(selected);
