@@ -89,7 +89,7 @@ func BenchmarkDecodeRow(b *testing.B) {
 // time, and tells what each costs in memory.
 func BenchmarkTenThousandSessions(b *testing.B) {
 	const sessions = 10_000
-	dir := b.TempDir()
+	dir := filepath.Join(b.TempDir(), "store")
 	s := openTestStore(b, dir, Options{})
 	for range sessions {
 		row := newRow()

@@ -84,9 +84,6 @@ func (s *Store) build(dir string, row *Row, from *Source) (stamp, error) {
 	if err := s.hook.at("build"); err != nil {
 		return stamp{}, err
 	}
-	if err := os.RemoveAll(dir); err != nil { // from a crash: the id is ours
-		return stamp{}, err
-	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return stamp{}, err
 	}

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -205,49 +207,44 @@ func TestNoByteIsMissedOrDoubledAndNoWakeUpLost(t *testing.T) {
 func TestFollowingGoesOnWhenTheWriterChanges(t *testing.T) {
 	ours := openTestStore(t, "", Options{SegmentSize: 100})
 	theirs := openTestStore(t, ours.Dir(), Options{SegmentSize: 100})
-	id := mustHave(t, ours).ID
 	const rounds, size = 30, 90
+	w := mustCreate(t, ours, newRow())
 	var wg sync.WaitGroup
-	for range 3 {
-		f := mustFollow(t, ours, id)
-		wg.Go(func() {
-			if err := follow(t.Context(), f, 0, rounds*size); err != nil {
-				t.Error(err)
-			}
-		})
-	}
 	for i := range rounds {
-		w, err := []*Store{ours, theirs}[i%2].OpenWriter(id)
-		if err != nil {
-			t.Fatal(err)
+		if i > 0 {
+			var err error
+			if w, err = []*Store{ours, theirs}[i%2].OpenWriter(w.id); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := w.Append(outputFrom(int64(i*size), size)); err != nil {
 			t.Fatal(err)
+		}
+		if i < 3 {
+			f := mustFollow(t, ours, w.id)
+			if _, err := f.ReadAt(make([]byte, 1), 0); err != nil {
+				t.Fatal(err)
+			}
+			wg.Go(func() {
+				if err := follow(t.Context(), f, 0, rounds*size); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		mustClose(t, w)
 	}
 	wg.Wait()
 }
 
-func TestEachChangeElsewhereIsSeen(t *testing.T) {
-	theirs := openTestStore(t, "", Options{SegmentSize: 2})
+// What the poller first compares with is taken before Changed returns.
+func TestChangeRightAfterChangedIsSeen(t *testing.T) {
+	theirs := openTestStore(t, "", Options{})
 	ours := openTestStore(t, theirs.Dir(), Options{})
 	w := mustCreate(t, theirs, newRow())
-	f := mustFollow(t, ours, w.id)
-	for i := range 12 {
+	for i := range 20 {
+		f := mustFollow(t, ours, w.id)
 		changed := f.Changed()
-		var err error
-		switch i % 4 {
-		case 0:
-			err = w.Append([]byte("x"))
-		case 1:
-			err = w.Record(Entry{Kind: "size"})
-		case 2:
-			_, err = w.Update(false, func(r *Row) error { r.Turns = i; return nil })
-		case 3:
-			_, err = w.Update(false, func(r *Row) error { r.Turns = i; return nil })
-		}
-		if err != nil {
+		if err := w.Append([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -255,24 +252,78 @@ func TestEachChangeElsewhereIsSeen(t *testing.T) {
 		case <-time.After(patience):
 			t.Fatalf("change %d was not seen", i)
 		}
+		f.Close()
 	}
 }
 
-func TestPollerEndsWithTheLastFollower(t *testing.T) {
-	theirs := openTestStore(t, "", Options{})
-	ours := openTestStore(t, theirs.Dir(), Options{})
-	id := mustHave(t, theirs).ID
-	a, b := mustFollow(t, ours, id), mustFollow(t, ours, id)
-	a.Changed()
-	b.Changed()
-	waitPollers(t, 1)
-	a.Close()
-	a.Close()
-	if n := pollers(); n != 1 {
-		t.Errorf("%d pollers run while one follower is open, want 1", n)
+func TestRowChangedWithinOneTickIsSeenLater(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	row := mustHave(t, s).Clone()
+	tick := time.Now().Add(time.Second)
+	putInTick(t, s, row, tick)
+	f := mustFollow(t, s, row.ID)
+	changed := f.Changed()
+	row.Name = "BUILD"
+	putInTick(t, s, row, tick)
+	select {
+	case <-changed:
+	case <-time.After(patience):
+		t.Error("the change was never seen")
 	}
-	b.Close()
-	waitPollers(t, 0)
+}
+
+func TestEachKindOfChangeElsewhereIsSeen(t *testing.T) {
+	theirs := openTestStore(t, "", Options{SegmentSize: 2})
+	ours := openTestStore(t, theirs.Dir(), Options{})
+	for name, do := range map[string]func(w *Writer) error{
+		"output":  func(w *Writer) error { return w.Append([]byte("x")) },
+		"segment": func(w *Writer) error { return w.Append([]byte("xyz")) },
+		"journal": func(w *Writer) error { return w.Record(Entry{Kind: "size"}) },
+		"row": func(w *Writer) error {
+			_, err := w.Update(false, func(r *Row) error { r.Turns = 1; return nil })
+			return err
+		},
+		"damage": func(w *Writer) error { return os.Remove(sessionPath(theirs, w.id)) },
+	} {
+		w := mustCreate(t, theirs, newRow())
+		age(t, sessionPath(theirs, w.id)) // or its settling would be a change
+		changed := mustFollow(t, ours, w.id).Changed()
+		if err := do(w); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-changed:
+		case <-time.After(patience):
+			t.Errorf("a change of the %s was not seen", name)
+		}
+		mustClose(t, w)
+		if err := theirs.Remove(w.id); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Time stands still in the bubble, so the poller must not wait for its next
+// look.
+func TestPollerEndsAtOnceWithTheLastFollower(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	id := mustHave(t, s).ID
+	synctest.Test(t, func(t *testing.T) {
+		a, b := mustFollow(t, s, id), mustFollow(t, s, id)
+		a.Changed()
+		b.Changed()
+		a.Close()
+		a.Close()
+		synctest.Wait()
+		if n := pollers(); n != 1 {
+			t.Errorf("%d pollers run while one follower is open, want 1", n)
+		}
+		b.Close()
+		synctest.Wait()
+		if n := pollers(); n != 0 {
+			t.Errorf("%d pollers run after the last Close, want none", n)
+		}
+	})
 }
 
 func TestPollerEndsWhenNobodyWaits(t *testing.T) {
@@ -300,18 +351,25 @@ func TestPollerEndsWhenNobodyWaits(t *testing.T) {
 func TestPollerEndsWhenAWriterOpensHere(t *testing.T) {
 	s := openTestStore(t, "", Options{})
 	id := mustHave(t, s).ID
-	f := mustFollow(t, s, id)
-	changed := f.Changed()
-	w, err := s.OpenWriter(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer mustClose(t, w)
-	if !isClosed(changed) {
-		t.Error("the open of a writer did not wake the follower")
-	}
-	f.Changed()
-	waitPollers(t, 0)
+	synctest.Test(t, func(t *testing.T) {
+		f := mustFollow(t, s, id)
+		changed := f.Changed()
+		w, err := s.OpenWriter(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer mustClose(t, w)
+		if !isClosed(changed) {
+			t.Error("the open of a writer did not wake the follower")
+		}
+		for range 3 {
+			f.Changed()
+			time.Sleep(pollMax)
+		}
+		if n := pollers(); n != 0 {
+			t.Errorf("%d pollers run beside a writer of this process, want none", n)
+		}
+	})
 }
 
 func TestDamagedSessionCanBeFollowed(t *testing.T) {

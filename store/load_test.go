@@ -122,6 +122,28 @@ func TestRowOfAnotherProcessIsNeverStale(t *testing.T) {
 	}
 }
 
+// putInTick changes a session's file in place and sets its time: with rows of
+// one size and the same time its stamp stays what it was.
+func putInTick(t *testing.T, s *Store, row *Row, tick time.Time) {
+	t.Helper()
+	path := sessionPath(s, row.ID)
+	if err := errors.Join(os.WriteFile(path, mustEncode(t, row), 0o600), os.Chtimes(path, tick, tick)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRowChangedWithinOneTickIsNotStale(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	want := mustHave(t, s).Clone()
+	tick := time.Now().Add(time.Minute)
+	for _, want.Name = range []string{"one", "two"} {
+		putInTick(t, s, want, tick)
+		if diff := rowDiff(want, mustRow(t, s, want.ID)); diff != "" {
+			t.Errorf("row (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestRowThatDoesNotChangeIsReadOnce(t *testing.T) {
 	ours := openTestStore(t, "", Options{})
 	theirs := openTestStore(t, ours.Dir(), Options{})

@@ -12,8 +12,8 @@ import (
 // caller holds its lease, and no Writer of it is open here.
 //
 // The error matches ErrNotFound if there is nothing of that id. On any other
-// the session is as before, or gone with some of its files still in the trash,
-// where Leftovers finds them; a second Remove goes on.
+// the session is as before, or, if deleting its files failed, gone, with some of
+// them still in the trash: Leftovers finds them, and a second Remove goes on.
 func (s *Store) Remove(id string) error {
 	if !ValidID(id) {
 		return notFound(id)

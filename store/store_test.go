@@ -209,6 +209,22 @@ func TestIDsSeesEveryChangeOfAnotherProcess(t *testing.T) {
 	}
 }
 
+// With equal stamps only the folder's recent time says that it may have
+// changed.
+func TestIDsSeesAChangeWithinOneTick(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	sessions, tick := filepath.Join(s.Dir(), "sessions"), time.Now().Add(time.Minute)
+	for want := range 3 {
+		if err := os.Chtimes(sessions, tick, tick); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.IDs(); len(got) != want || err != nil {
+			t.Errorf("IDs = %v, %v; want %d", got, err, want)
+		}
+		mustHave(t, s)
+	}
+}
+
 func TestIDsForgetsRowsThatAreGone(t *testing.T) {
 	ours := openTestStore(t, "", Options{})
 	theirs := openTestStore(t, ours.Dir(), Options{})

@@ -76,6 +76,21 @@ func TestUpdateFailureAtAnyStepChangesNothing(t *testing.T) {
 	}
 }
 
+// A row that survives a power cut must not tell of output that did not.
+func TestDurableUpdateSyncsTheOutputFirst(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	if err := w.Append([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	before := w.Row()
+	w.log.opts.hook = failAt("sync")
+	if _, err := w.Update(true, func(*Row) error { return nil }); !errors.Is(err, errInjected) || w.Row() != before {
+		t.Errorf("durable Update without a sync = %v; want it to fail and change nothing", err)
+	}
+	w.log.opts.hook, w.log.lost = nil, nil
+}
+
 func TestUnknownMembersSurviveAWriter(t *testing.T) {
 	s := openTestStore(t, "", Options{})
 	row := mustHave(t, s)
@@ -254,6 +269,9 @@ func TestOneWriterForEachSessionAndProcess(t *testing.T) {
 	mustClose(t, w)
 	if _, err := w.Update(false, func(*Row) error { return nil }); !errors.Is(err, ErrClosed) {
 		t.Errorf("Update after Close = %v, want ErrClosed", err)
+	}
+	if err := w.Sync(); !errors.Is(err, ErrClosed) {
+		t.Errorf("Sync after Close = %v, want ErrClosed", err)
 	}
 }
 
