@@ -21,8 +21,14 @@ func main() {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	context.AfterFunc(ctx, stop) // the next signal ends the process at once
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, signals...)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-heard
+		signal.Stop(heard) // the next signal ends the process at once
+		cancel()
+	}()
 	os.Exit(report(os.Stderr, run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
 }
 

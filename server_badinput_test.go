@@ -162,9 +162,9 @@ func TestBadInputIsRefusedAndChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"twin", "twin", "victim"} {
-		must[session.View](ts, ts.do("POST", "/new", `{"argv":["bash","-c","printf 0123456789; exec cat"],"name":"`+name+`"}`), http.StatusCreated)
+		v := must[session.View](ts, ts.do("POST", "/new", `{"argv":["bash","-c","printf 0123456789; exec cat"],"name":"`+name+`"}`), http.StatusCreated)
+		ts.awaitOutput(v.ID, "0123456789")
 	}
-	ts.awaitOutput("victim", "0123456789")
 	before := ts.do("GET", "/sessions", "").body
 	all := append(badSessions(), append(badJSON(), badValues(folder)...)...)
 	for _, bad := range all {
