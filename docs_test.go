@@ -173,7 +173,7 @@ func (ts *testServer) try(ex example) {
 	}
 	if strings.HasSuffix(a.header.Get("Content-Type"), "json") {
 		sameShape(t, where, a.body, ex.want)
-	} else if got := strings.TrimSuffix(a.body, "\r\n"); got != ex.want {
+	} else if got := strings.TrimSuffix(a.body, "\r\n"); got != ex.want && ex.want != "…" {
 		t.Errorf("%s: body %q, want %q", where, got, ex.want)
 	}
 	// What is typed is printed a moment later; the next example may count on it.

@@ -73,11 +73,13 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := ls.announce(st.Dir()); err != nil {
 		return err
 	}
+	resumed := ctl.AutoResume(ctx, f.most)
 	fmt.Fprintf(stdout, "listening on %s/#token=%s\n", ls.url, token)
 	log.Info("serving", "addr", ls.url, "socket", ls.socket, "pid", os.Getpid())
 	err = listen(ctx, srv, ls, f)
 	cancel()
 	end(srv, ctl)
+	<-resumed
 	log.Info("server ended", "pid", os.Getpid())
 	return err
 }

@@ -23,13 +23,14 @@ type serveFlags struct {
 	idle   time.Duration
 	level  slog.Level
 	resume string
+	most   int // interrupted sessions to resume at the start
 	argv   []string
 }
 
 func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	f := &serveFlags{keep: 256 << 20}
 	var listen string
-	var insecure bool
+	var insecure, alone bool
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
 	fs.StringVar(&f.store, "store", "", "the `folder` of the sessions; default: $HOLDFAST_STORE, or holdfast in $XDG_STATE_HOME")
 	fs.StringVar(&listen, "listen", "127.0.0.1:7070", "`address` and port to listen on; port 0 takes a free one")
@@ -44,11 +45,16 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	fs.DurationVar(&f.idle, "idle-after", 30*time.Second, "quiet `time` after which a session counts as idle")
 	fs.TextVar(&f.level, "log-level", slog.LevelInfo, "debug, info, warn or error `level`")
 	fs.StringVar(&f.resume, "resume", "", "a `session` to resume and bind at the start")
+	fs.BoolVar(&alone, "no-auto-resume", false, "leave sessions that the last end of the server interrupted as they are")
+	fs.IntVar(&f.most, "auto-resume-max", 100, "the `number` of interrupted sessions to resume at most, the newest first")
 	argv, err := parseFlags(fs, args, "holdfast serve [flags] [-- program arguments...]", stdout)
 	if err != nil {
 		return nil, err
 	}
 	f.argv = argv
+	if alone {
+		f.most = 0
+	}
 	if f.store, err = storeDir(f.store); err != nil {
 		return nil, err
 	}
@@ -68,6 +74,8 @@ func (f *serveFlags) check(insecure bool) error {
 		return &usageError{"--resume and a program exclude each other", "give one of them"}
 	case f.idle <= 0:
 		return &usageError{fmt.Sprintf("--idle-after %s is not a time to wait", f.idle), "give one such as 30s"}
+	case f.most < 0:
+		return &usageError{fmt.Sprintf("--auto-resume-max %d is no number of sessions", f.most), "give 0 or more, or --no-auto-resume"}
 	case f.listen.IP.IsLoopback() || f.cert != "" || insecure:
 		return nil
 	}

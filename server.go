@@ -73,6 +73,9 @@ func (s *server) routes() []route {
 		{pattern: "POST /sessions/{id}/signal", answer: s.postSignal},
 		{pattern: "GET /sessions/{id}/events", answer: s.getEvents},
 		{pattern: "GET /sessions/{id}/output", answer: s.getOutput},
+		{pattern: "GET /sessions/{id}/wait", answer: s.getWait},
+		{pattern: "GET /sessions/{id}/turns", answer: s.getTurns},
+		{pattern: "GET /sessions/{id}/recording", answer: s.getRecording},
 	}
 }
 

@@ -63,7 +63,7 @@ func (c *Controller) interrupted(limit int) []*store.Row {
 		return cmp.Or(-a.ActiveAt.Compare(b.ActiveAt), cmp.Compare(a.ID, b.ID))
 	})
 	if len(rows) > limit {
-		c.log.Warn("too many sessions to resume", "count", len(rows), "limit", limit)
+		c.log.Info("sessions not resumed", "count", len(rows)-limit, "limit", limit)
 		rows = rows[:limit]
 	}
 	return rows

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"holdfast/session"
+)
+
+const (
+	waitTimeout = 30 * time.Second // of a wait that names none
+	maxWait     = time.Hour
+	quietTime   = 500 * time.Millisecond // of a wait for quiet that names none
+)
+
+// getWait answers when something happens in a session. It takes the place of
+// a stream, since it stays open like one.
+func (s *server) getWait(w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r)
+	if err != nil {
+		return err
+	}
+	spec, err := waitSpec(q)
+	if err != nil {
+		return err
+	}
+	timeout, err := durationIn(q, "timeout", waitTimeout, maxWait)
+	if err != nil {
+		return err
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	ctx, release, err := s.openStream(r)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	result, err := s.ctl.Wait(ctx, id, spec)
+	if s.closing.Err() != nil {
+		return session.ErrClosing
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, result)
+}
+
+// waitSpec reads what a request waits for: by default an exit, and a match
+// where one is given, else quiet.
+func waitSpec(q url.Values) (spec session.WaitSpec, err error) {
+	if spec.From, err = cursorIn(q, "from", session.FromLast(0)); err != nil {
+		return spec, err
+	}
+	quiet, err := durationIn(q, "quiet", quietTime, maxWait)
+	if err != nil {
+		return spec, err
+	}
+	names := q.Get("for")
+	if names == "" {
+		names = "exit,quiet"
+		if q.Has("match") {
+			names = "exit,match"
+		}
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		switch name {
+		case "exit":
+			spec.Exit = true
+		case "idle":
+			spec.Idle = true
+		case "quiet":
+			spec.Quiet = quiet
+		case "match":
+			if spec.Match, err = regexp.Compile(q.Get("match")); err != nil {
+				return spec, malformed("match is no regular expression: %v", err)
+			}
+			if q.Get("match") == "" {
+				return spec, malformed("match is empty; give the regular expression (RE2) to wait for")
+			}
+		default:
+			return spec, malformed("for has %q; it is a list of exit, idle, quiet and match", shorten(name))
+		}
+	}
+	return spec, nil
+}
+
+// durationIn returns a time of the query, above 0 and at most limit.
+func durationIn(q url.Values, name string, otherwise, limit time.Duration) (time.Duration, error) {
+	v := q.Get(name)
+	if v == "" {
+		return otherwise, nil
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d <= 0 || d > limit {
+		return 0, malformed("%s is %q; it must be a time such as 500ms or 30s, %s at most", name, shorten(v), limit)
+	}
+	return d, nil
+}
+
+type turnList struct {
+	Turns []session.Turn `json:"turns"`
+}
+
+func (s *server) getTurns(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	turns, err := s.ctl.Turns(id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, turnList{turns})
+}
+
+// getRecording sends a session as a file that terminal players read.
+func (s *server) getRecording(w http.ResponseWriter, r *http.Request) error {
+	q, err := query(r)
+	if err != nil {
+		return err
+	}
+	if format := q.Get("format"); format != "" && format != "cast" {
+		return malformed("format is %q; there is cast", shorten(format))
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	if _, err := s.ctl.Get(id); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/x-asciicast")
+	h.Set("Content-Disposition", `attachment; filename="`+id+`.cast"`)
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	return s.ctl.Record(r.Context(), w, id)
+}
