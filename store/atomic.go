@@ -54,8 +54,9 @@ func ReplaceFile(path string, data []byte, durable bool) error {
 //	open, read, close      the old content, only if durable, for the way back
 //	open O_EXCL            step "create": temp file, same folder, mode 0600
 //	write                  step "write"
-//	fsync                  step "fsync": always, or a power cut may leave
-//	                       the new name with no content behind it (xfs)
+//	fsync                  step "fsync": also if not durable, or a power cut can
+//	                       leave the name with no content behind it (seen on
+//	                       ext4 with noauto_da_alloc: 0 bytes)
 //	close                  step "close"
 //	rename                 step "rename"
 //	fsync the folder       step "fsync folder", only if durable

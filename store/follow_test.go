@@ -362,9 +362,9 @@ func TestPollerEndsWhenAWriterOpensHere(t *testing.T) {
 		if !isClosed(changed) {
 			t.Error("the open of a writer did not wake the follower")
 		}
-		for range 3 {
+		for range 10 {
 			f.Changed()
-			time.Sleep(pollMax)
+			time.Sleep(pollMin / 2)
 		}
 		if n := pollers(); n != 0 {
 			t.Errorf("%d pollers run beside a writer of this process, want none", n)
