@@ -28,12 +28,8 @@ type step struct {
 // one after the other. Only the home folder, the port and the building are
 // others.
 func TestTheTranscriptWorks(t *testing.T) {
-	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	addr := freeAddr(t)
-	steps := transcript(strings.ReplaceAll(string(page), "127.0.0.1:7070", addr))
+	steps := transcript(strings.ReplaceAll(readPage(t, "README.md"), "127.0.0.1:7070", addr))
 	if len(steps) == 0 {
 		t.Fatal("README.md has no console block")
 	}
@@ -41,6 +37,32 @@ func TestTheTranscriptWorks(t *testing.T) {
 	for _, s := range steps {
 		if !sh.run(s) {
 			t.Fatalf("README.md:%d: $ %s\nprinted:\n%s\nwant:\n%s", s.line, s.command, sh.printed(), s.want)
+		}
+	}
+}
+
+func TestEveryFlagIsDocumented(t *testing.T) {
+	page := readPage(t, "docs/operations.md")
+	var help bytes.Buffer
+	if err := run(t.Context(), []string{"serve", "--help"}, &help, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	flags := regexp.MustCompile(`(?m)^  -([a-z-]+)`).FindAllStringSubmatch(help.String(), -1)
+	if len(flags) == 0 {
+		t.Fatalf("serve --help has no flags:\n%s", help.String())
+	}
+	for _, f := range flags {
+		if !strings.Contains(page, "`--"+f[1]) {
+			t.Errorf("docs/operations.md has no --%s", f[1])
+		}
+	}
+}
+
+func TestEveryCommandIsInTheReadme(t *testing.T) {
+	page := readPage(t, "README.md")
+	for _, c := range commands() {
+		if !strings.Contains(page, "| `holdfast "+c.name) {
+			t.Errorf("README.md has no row for %s", c.name)
 		}
 	}
 }
