@@ -42,6 +42,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "run the server: sessions over HTTP", serve},
+		{"doctor", "look for damage in the store, and repair what is safe", doctor},
 		{"version", "print the version", printVersion},
 		{"help", "print this", printHelp},
 	}

@@ -44,6 +44,14 @@ func (c *Controller) halt(id string) (*store.Row, error) {
 	return c.store.Row(id)
 }
 
+// remove removes the files of a session, and with them its lock file, unless
+// somebody holds it.
+func (c *Controller) remove(id string) error {
+	return leasefs.Guard(c.store.LockPath(id), leasefs.Options{Family: c.family, Self: c.self}, func() error {
+		return c.store.Remove(id)
+	})
+}
+
 // over waits for the end of a life whose program has ended.
 func (l *live) over() error {
 	for {
@@ -98,10 +106,7 @@ func (c *Controller) Delete(id string) error {
 			<-l.done
 		}
 	}
-	err = leasefs.Guard(c.store.LockPath(id), leasefs.Options{Family: c.family, Self: c.self}, func() error {
-		return c.store.Remove(id)
-	})
-	if err != nil {
+	if err := c.remove(id); err != nil {
 		return storageError(err)
 	}
 	c.unbind(id)

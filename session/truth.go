@@ -124,10 +124,7 @@ func (c *Controller) sweep() {
 		c.log.Warn("leftovers not found", "err", err)
 	}
 	for _, id := range ids {
-		err := leasefs.Guard(c.store.LockPath(id), leasefs.Options{Family: c.family, Self: c.self}, func() error {
-			return c.store.Remove(id)
-		})
-		if err != nil && !errors.Is(err, leasefs.ErrHeld) {
+		if err := c.remove(id); err != nil && !errors.Is(err, leasefs.ErrHeld) {
 			c.log.Warn("leftovers not removed", "session", id, "err", err)
 		}
 	}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"holdfast/session"
+	"holdfast/session/process"
+	"holdfast/store"
+)
+
+// doctor looks for damage in a store, whether a server runs or not. It fails
+// if something is left that it could not repair.
+func doctor(_ context.Context, args []string, stdout, _ io.Writer) error {
+	dir, asJSON, err := parseDoctor(args, stdout)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return &usageError{"there is no store yet", "holdfast serve makes one, or give --store"}
+	}
+	st, err := store.Open(dir, store.Options{Boot: process.BootID()})
+	if err != nil {
+		return err
+	}
+	ctl, err := session.Open(session.Config{Store: st, Front: "doctor"})
+	if err != nil {
+		return err
+	}
+	defer ctl.Close()
+	found, err := ctl.Doctor()
+	if err != nil {
+		return err
+	}
+	if err := printFindings(stdout, found, asJSON); err != nil {
+		return err
+	}
+	left := 0
+	for _, f := range found {
+		if !f.Repaired {
+			left++
+		}
+	}
+	if left > 0 {
+		return fmt.Errorf("%d of %d problems are left; no output was removed", left, len(found))
+	}
+	return nil
+}
+
+func parseDoctor(args []string, stdout io.Writer) (dir string, asJSON bool, err error) {
+	fs := flag.NewFlagSet("doctor", flag.ContinueOnError)
+	fs.StringVar(&dir, "store", "", "the `folder` of the sessions; default: $HOLDFAST_STORE, or holdfast in $XDG_STATE_HOME")
+	fs.BoolVar(&asJSON, "json", false, "print a JSON object")
+	rest, err := parseFlags(fs, args, "holdfast doctor [flags]", stdout)
+	if err != nil {
+		return "", false, err
+	}
+	if len(rest) > 0 {
+		return "", false, &usageError{fmt.Sprintf("doctor has no argument %q", shorten(rest[0])), "holdfast doctor --help lists the flags"}
+	}
+	dir, err = storeDir(dir)
+	return dir, asJSON, err
+}
+
+func printFindings(w io.Writer, found []session.Finding, asJSON bool) error {
+	if asJSON {
+		if found == nil {
+			found = []session.Finding{}
+		}
+		return json.NewEncoder(w).Encode(map[string]any{"problems": found})
+	}
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(w, "no problems")
+		return err
+	}
+	for _, f := range found {
+		where, what := "store", "left as it is"
+		if f.Session != "" {
+			where = "session " + f.Session
+		}
+		if f.Repaired {
+			what = "repaired"
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s (%s)\n", where, f.Problem, what); err != nil {
+			return err
+		}
+	}
+	return nil
+}

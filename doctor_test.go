@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"holdfast/session"
+	"holdfast/store"
+)
+
+func TestDoctorCommand(t *testing.T) {
+	dir := t.TempDir()
+	call := func(args ...string) (out string, err error) {
+		var b bytes.Buffer
+		err = run(t.Context(), append([]string{"doctor", "--store", dir}, args...), &b, &b)
+		return b.String(), err
+	}
+	if out, err := call(); err != nil || out != "no problems\n" {
+		t.Errorf("doctor of a sound store = %q, %v", out, err)
+	}
+	id := store.NewID()
+	if err := os.MkdirAll(filepath.Join(dir, "sessions", id), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "sessions", id, "session.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := call()
+	if err == nil || !strings.Contains(err.Error(), "1 of 1 problems are left") || !strings.HasPrefix(out, "session "+id+": unreadable: ") {
+		t.Errorf("doctor of a damaged session = %q, %v", out, err)
+	}
+	out, _ = call("--json")
+	var found struct{ Problems []session.Finding }
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Problems) != 1 || found.Problems[0].Session != id {
+		t.Errorf("doctor --json = %q, %v", out, err)
+	}
+	dir = filepath.Join(dir, "none")
+	if _, err := call(); err == nil || !strings.Contains(err.Error(), "there is no store yet") {
+		t.Errorf("doctor without a store: %v", err)
+	}
+	if _, err := call("now"); err == nil || !strings.Contains(err.Error(), `no argument "now"`) {
+		t.Errorf("doctor now: %v", err)
+	}
+}

@@ -1,0 +1,188 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"holdfast/leasefs"
+	"holdfast/state"
+	"holdfast/store"
+)
+
+// A Finding is something in a store that is not as it should be.
+type Finding struct {
+	Session  string `json:"session,omitempty"` // id; empty: about the store
+	Problem  string `json:"problem"`
+	Repaired bool   `json:"repaired"`
+}
+
+// Doctor looks at everything in the store, and repairs what can be repaired
+// without losing anything: rows of dead holders, unfinished ends of files,
+// what is left of sessions that were being made or removed, lock files of
+// none. It never removes output, never touches a file that is not ours, and
+// never a session that somebody holds.
+func (c *Controller) Doctor() ([]Finding, error) {
+	d := &doctor{c: c}
+	if err := d.leftovers(); err != nil {
+		return nil, err
+	}
+	if err := d.foreign(); err != nil {
+		return nil, err
+	}
+	ids, err := c.store.IDs()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		d.session(id)
+	}
+	return d.found, nil
+}
+
+type doctor struct {
+	c     *Controller
+	found []Finding
+}
+
+func (d *doctor) add(id string, repaired bool, format string, args ...any) {
+	d.found = append(d.found, Finding{id, fmt.Sprintf(format, args...), repaired})
+}
+
+// leftovers clears away what crashes left of sessions in the making and on
+// their way out, and lock files whose session is gone.
+func (d *doctor) leftovers() error {
+	ids, err := d.c.store.Leftovers()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		err := d.c.remove(id)
+		d.add(id, err == nil, "half made or half removed")
+	}
+	names, err := os.ReadDir(d.locks())
+	if err != nil {
+		return err
+	}
+	for _, e := range names {
+		id, ok := strings.CutSuffix(e.Name(), ".lock")
+		if !ok || !store.ValidID(id) {
+			continue
+		}
+		if _, err := d.c.store.Row(id); !errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		// The claim finds nothing, and the lock file goes with it.
+		_, _, err := d.c.lease(id, d.c.own(id))
+		if held := errors.Is(err, leasefs.ErrHeld); !held {
+			d.add(id, errors.Is(err, store.ErrNotFound), "lock file without a session")
+		}
+	}
+	return nil
+}
+
+func (d *doctor) locks() string { return filepath.Join(d.c.store.Dir(), "locks") }
+
+// foreign reports what is not ours.
+func (d *doctor) foreign() error {
+	ours := map[string][]string{
+		".":        {"token", "server.json", "server.lock", "sock", "bound.json", "profiles.json", "sessions", "locks", "trash"},
+		"sessions": nil,
+		"locks":    nil,
+		"trash":    nil,
+	}
+	for folder, names := range ours {
+		entries, err := os.ReadDir(filepath.Join(d.c.store.Dir(), folder))
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), "probe-") {
+				continue // of leasefs.Probe
+			}
+			id := strings.TrimSuffix(strings.TrimPrefix(e.Name(), ".new-"), ".lock")
+			if !slices.Contains(names, e.Name()) && (folder == "." || !store.ValidID(id)) {
+				d.add("", false, "%q is not part of a store", filepath.Join(folder, e.Name()))
+			}
+		}
+	}
+	return nil
+}
+
+// session looks at one session.
+func (d *doctor) session(id string) {
+	claimed, err := d.c.store.Row(id)
+	if err != nil {
+		d.unreadable(id, err)
+		return
+	}
+	row, held, err := d.c.truth(id)
+	switch {
+	case err != nil:
+		d.add(id, false, "cannot be checked: %v", err)
+		return
+	case held != nil || d.c.lookup(id) != nil:
+		return // somebody writes it right now
+	case claimed.State.Live() && row.State == state.Interrupted:
+		d.add(id, true, "claimed to be %s, and its holder was dead", claimed.State)
+	}
+	d.files(id)
+}
+
+func (d *doctor) unreadable(id string, err error) {
+	if e, ok := errors.AsType[*store.DamagedError](err); ok {
+		d.add(id, false, "unreadable: %s", e.Reason)
+	} else if !errors.Is(err, store.ErrNotFound) {
+		d.add(id, false, "unreadable: %v", err)
+	}
+}
+
+// files goes through the log and the journal of a session.
+func (d *doctor) files(id string) {
+	f, err := d.c.store.Follow(id)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, next, err := f.Entries(0)
+	if err != nil {
+		d.add(id, false, "journal cannot be read: %v", err)
+	}
+	if n := f.Damaged(); n > 0 {
+		d.add(id, false, "journal has %d damaged lines, which are skipped", n)
+	}
+	if err == nil && next < f.JournalSize() {
+		d.add(id, d.reopen(id), "journal ends in an unfinished line")
+	}
+	d.gaps(id, f)
+}
+
+// reopen opens a session for writing and closes it again, which cuts what is
+// not finished.
+func (d *doctor) reopen(id string) bool {
+	_, err := d.c.amend(id, func(*store.Row) error { return nil })
+	return err == nil
+}
+
+// gaps reports ranges of output that are missing in the middle of a log. What
+// is missing at its front is retention.
+func (d *doctor) gaps(id string, f *store.Follower) {
+	at, _, err := f.Bounds()
+	buf := make([]byte, 256<<10)
+	for err == nil {
+		var n int
+		n, err = f.ReadAt(buf, at)
+		at += int64(n)
+		if gap, ok := errors.AsType[*store.GapError](err); ok {
+			d.add(id, false, "output from %d to %d is missing", gap.From, gap.To)
+			at, err = gap.To, nil
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		d.add(id, false, "output cannot be read from %d on: %v", at, err)
+	}
+}
