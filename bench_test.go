@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,7 +35,15 @@ func BenchmarkOutput(b *testing.B) {
 		b.Fatal(err)
 	}
 	want := int64(len(text) + strings.Count(text, "\n"))
-	p := startServerProcess(b, filepath.Join(dir, "store"))
+	p := startServerProcess(b, buildHoldfast(b), filepath.Join(dir, "store"), "--log-level", "error")
+	b.Cleanup(func() {
+		p.Process.Signal(os.Interrupt)
+		if err := p.wait(); err != nil {
+			b.Errorf("serve: %v", err)
+		}
+	})
+	c := &benchClient{b, p, &http.Client{Transport: &http.Transport{ReadBufferSize: 64 << 10}}}
+	defer c.http.CloseIdleConnections()
 
 	var bare, served []time.Duration
 	for round := 0; b.Loop(); round++ {
@@ -44,8 +51,8 @@ func BenchmarkOutput(b *testing.B) {
 			func() { bare = append(bare, timeOutput(b, want, func() int64 { return readBare(b, file) })) },
 			func() {
 				var id string
-				served = append(served, timeOutput(b, want, func() (n int64) { id, n = p.readServed(b, file); return n }))
-				p.request(b, "DELETE", "/sessions/"+id, "")
+				served = append(served, timeOutput(b, want, func() (n int64) { id, n = c.readServed(file); return n }))
+				c.request("DELETE", "/sessions/"+id, "")
 			},
 		}
 		if round%2 == 1 {
@@ -106,79 +113,39 @@ func drain(r io.Reader) (n int64) {
 	}
 }
 
+// A benchClient talks to a server over its port.
+type benchClient struct {
+	b    *testing.B
+	p    *serverProcess
+	http *http.Client
+}
+
 // readServed makes a session and follows its output to the end of its run.
-func (p *serverProcess) readServed(b *testing.B, file string) (id string, n int64) {
-	b.Helper()
+func (c *benchClient) readServed(file string) (id string, n int64) {
+	c.b.Helper()
 	spec := fmt.Sprintf(`{"argv":["cat",%q]}`, file)
 	var v session.View
-	if err := json.NewDecoder(p.request(b, "POST", "/sessions", spec)).Decode(&v); err != nil {
-		b.Fatal(err)
+	if err := json.NewDecoder(c.request("POST", "/sessions", spec)).Decode(&v); err != nil {
+		c.b.Fatal(err)
 	}
-	return v.ID, drain(p.request(b, "GET", "/sessions/"+v.ID+"/output?follow=1", ""))
-}
-
-// A serverProcess is the built program, serving.
-type serverProcess struct {
-	url, token string
-	client     *http.Client
-}
-
-// buildHoldfast builds the program as scripts/start does, and returns its path.
-func buildHoldfast(tb testing.TB) string {
-	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "holdfast")
-	build := exec.CommandContext(tb.Context(), "go", "build", "-trimpath", "-o", path, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		tb.Fatalf("go build: %v\n%s", err, out)
-	}
-	return path
-}
-
-// startServerProcess runs the server until the benchmark ends.
-func startServerProcess(b *testing.B, store string) *serverProcess {
-	b.Helper()
-	var log bytes.Buffer
-	cmd := exec.Command(buildHoldfast(b), "serve", "--store", store, "--listen", "127.0.0.1:0", "--log-level", "error")
-	cmd.Stderr = &log
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	transport := &http.Transport{ReadBufferSize: 64 << 10}
-	b.Cleanup(func() {
-		transport.CloseIdleConnections()
-		cmd.Process.Signal(os.Interrupt)
-		if err := cmd.Wait(); err != nil {
-			b.Errorf("serve: %v; its log:\n%s", err, log.String())
-		}
-	})
-	var url string
-	if _, err := fmt.Fscanf(stdout, "listening on %s\n", &url); err != nil {
-		b.Fatalf("no address from serve: %v", err)
-	}
-	url, token, _ := strings.Cut(url, "/#token=")
-	return &serverProcess{url, token, &http.Client{Transport: transport}}
+	return v.ID, drain(c.request("GET", "/sessions/"+v.ID+"/output?follow=1", ""))
 }
 
 // request returns the body of an answer; it is closed when the benchmark ends.
-func (p *serverProcess) request(b *testing.B, method, path, body string) io.Reader {
-	b.Helper()
-	r, err := http.NewRequestWithContext(b.Context(), method, p.url+path, strings.NewReader(body))
+func (c *benchClient) request(method, path, body string) io.Reader {
+	c.b.Helper()
+	r, err := http.NewRequestWithContext(c.b.Context(), method, c.p.url+path, strings.NewReader(body))
 	if err != nil {
-		b.Fatal(err)
+		c.b.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+p.token)
-	resp, err := p.client.Do(r)
+	r.Header.Set("Authorization", "Bearer "+c.p.token)
+	resp, err := c.http.Do(r)
 	if err != nil {
-		b.Fatal(err)
+		c.b.Fatal(err)
 	}
-	b.Cleanup(func() { resp.Body.Close() })
+	c.b.Cleanup(func() { resp.Body.Close() })
 	if resp.StatusCode >= 300 {
-		b.Fatalf("%s %s: %s", method, path, resp.Status)
+		c.b.Fatalf("%s %s: %s", method, path, resp.Status)
 	}
 	return resp.Body
 }

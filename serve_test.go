@@ -17,7 +17,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -197,72 +196,37 @@ func TestOneServerAStore(t *testing.T) {
 // killed leaves nothing in the way.
 func TestAServerOfAnotherProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	first, line := serveElsewhere(t, dir)
+	first := startServerProcess(t, "", dir)
 	_, err := runServe(t, dir)
 	want := regexp.MustCompile(`^store is in use by pid ` + fmt.Sprint(first.Process.Pid) + ` on \S+ since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d; use the server at http://127\.0\.0\.1:\d+, or another --store$`)
 	if err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("second server: %v, want %v", err, want)
 	}
-	first.Process.Kill()
-	first.Wait()
+	first.kill()
 	again := mustServe(t, dir)
-	if !strings.Contains(line, again.token) {
+	if first.token != again.token {
 		t.Error("the token changed")
 	}
 }
 
-// serveElsewhere runs serve in a process of its own, and returns the line that
-// it prints.
-func serveElsewhere(t *testing.T, dir string) (*exec.Cmd, string) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, "serve", "--store", dir, "--listen", "127.0.0.1:0")
-	cmd.Env = append(os.Environ(), roleEnv+"=main")
-	cmd.Stderr = t.Output()
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cmd, line
-}
-
 func TestASignalEndsTheServerAndASecondOneAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	cmd, _ := serveElsewhere(t, dir)
-	cmd.Process.Signal(syscall.SIGTERM)
-	if err := cmd.Wait(); err != nil {
+	p := startServerProcess(t, "", dir)
+	p.Process.Signal(syscall.SIGTERM)
+	if err := p.wait(); err != nil {
 		t.Errorf("after SIGTERM: %v, want status 0", err)
 	}
-	cmd, _ = serveElsewhere(t, dir)
-	c := unixClient(t, filepath.Join(dir, "sock"))
-	resp, err := c.Post("http://any/new", "", strings.NewReader(`{"argv":["bash","-c","trap '' HUP TERM; echo ready; while :; do sleep 1; done"]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp, err = c.Get("http://any/events?from=0"); err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	stream := &testStream{newEventReader(resp.Body), t, resp}
+	p = startServerProcess(t, "", dir)
+	c := p.client(t)
+	c.bind("bash", "-c", "trap '' HUP TERM; echo ready; exec sleep 30")
+	stream := c.events("/events?from=0")
 	stream.await("output")
-	cmd.Process.Signal(os.Interrupt)
+	p.Process.Signal(os.Interrupt)
 	stream.rest() // its end says that the first signal was heard
-	cmd.Process.Signal(os.Interrupt)
-	cmd.Wait()
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGINT {
-		t.Errorf("after a second signal: %v, want it ended by the signal", cmd.ProcessState)
+	p.Process.Signal(os.Interrupt)
+	p.wait()
+	if ws, ok := p.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGINT {
+		t.Errorf("after a second signal: %v, want it ended by the signal", p.ProcessState)
 	}
 }
 
