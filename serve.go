@@ -47,6 +47,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer lease.Release()
+	if err := store.Sweep(st.Dir()); err != nil {
+		return err
+	}
 	token, err := loadToken(st.Dir())
 	if err != nil {
 		return err

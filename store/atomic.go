@@ -148,15 +148,19 @@ func fill(f *os.File, data []byte, h hook) (stamp, error) {
 	return stampOf(info), nil
 }
 
-// sweepTemps removes the temp files that a crash left beside name in dir. Only
-// for whoever alone may replace that file.
+// Sweep removes the temp files that a crash of ReplaceFile left in the folder
+// dir. Only for whoever alone replaces files there.
+func Sweep(dir string) error { return sweepTemps(dir, "") }
+
+// sweepTemps is Sweep for the file name alone; "" is any file.
 func sweepTemps(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "."+name+tempMark) {
+		of, _, temp := strings.Cut(strings.TrimPrefix(e.Name(), "."), tempMark)
+		if temp && e.Name()[0] == '.' && (name == "" || of == name) {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
