@@ -81,7 +81,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	log.Info("serving", "addr", ls.url, "socket", ls.socket, "pid", os.Getpid())
 	err = listen(ctx, srv, ls, f)
 	cancel()
-	end(srv, ctl)
+	end(srv, ctl, log)
 	<-resumed
 	log.Info("server ended", "pid", os.Getpid())
 	return err
@@ -170,13 +170,15 @@ func listen(ctx context.Context, srv *http.Server, ls *listeners, f *serveFlags)
 // end closes the server in an orderly way, after its streams were told to end.
 // Nobody is let in any more while the sessions end, and requests that wait for
 // a session get their answer from its end.
-func end(srv *http.Server, ctl *session.Controller) {
+func end(srv *http.Server, ctl *session.Controller, log *slog.Logger) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		grace, cancel := context.WithTimeout(context.Background(), endGrace)
 		defer cancel()
-		srv.Shutdown(grace)
-		srv.Close() // cuts what is still open
+		if err := srv.Shutdown(grace); err != nil {
+			log.Warn("requests cut short", "err", err)
+			srv.Close()
+		}
 	})
 	ctl.Close()
 	wg.Wait()

@@ -75,22 +75,16 @@ func (s *server) subscribe(r *http.Request) (stream *session.Stream, again bool,
 // comeBack goes on where a client was in the session last. It returns no
 // stream if that is not the session which is asked for now.
 func (s *server) comeBack(o session.StreamOptions, last string, cursor int64) (*session.Stream, error) {
-	now := o.ID
-	if now == "" {
-		now, _ = s.ctl.Bound()
-	}
-	if now != last {
-		return nil, nil
-	}
 	o.From = session.FromOffset(cursor)
 	stream, err := s.ctl.Stream(o)
 	if errors.Is(err, session.ErrPastEnd) {
-		// The end of the log was lost with its machine's power. An error
-		// would stop an EventSource, and what follows begins with a gap.
+		// Another session's cursor; or the end of the log was lost with its
+		// machine's power. Then what follows begins with a gap, while an
+		// error would stop an EventSource.
 		o.From = session.FromLast(0)
 		stream, err = s.ctl.Stream(o)
 	}
-	if err == nil && stream.ID() != last { // the binding moved meanwhile
+	if err == nil && stream.ID() != last {
 		stream.Close()
 		return nil, nil
 	}

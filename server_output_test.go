@@ -25,6 +25,7 @@ func TestOutputFromAndTo(t *testing.T) {
 		"": "0123456789", "?from=0": "0123456789", "?from=4": "456789", "?from=10": "", "?from=-3": "789", "?from=-0": "", "?from=-99": "0123456789",
 		"?to=3": "012", "?from=2&to=5": "234", "?from=2&to=2": "", "?to=99": "0123456789", "?from=-5&to=-2": "567", "?from=&to=": "0123456789",
 		"?follow=1": "0123456789", "?follow=1&from=7": "789", "?follow=1&from=2&to=5": "234", "?follow=0&to=1": "0", "?follow=1&to=99": "0123456789",
+		"?to=-99": "", "?follow=1&to=-99": "", "?follow=1&to=-4": "012345",
 	} {
 		a := ts.do("GET", "/sessions/"+v.ID+"/output"+query, "")
 		if a.status != http.StatusOK || a.body != want {

@@ -152,7 +152,7 @@ func startServer(t *testing.T, change func(*store.Options, *server)) *testServer
 	served.Go(func() { ts.http.Serve(unix) })
 	ts.closer = sync.OnceFunc(func() {
 		cancel()
-		end(ts.http, ts.s.ctl)
+		end(ts.http, ts.s.ctl, log)
 		served.Wait()
 	})
 	t.Cleanup(ts.closer)
