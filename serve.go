@@ -59,7 +59,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer ls.close()
-	ctl, err := session.Open(session.Config{Store: st, Front: "serve", Addr: ls.url, IdleAfter: f.idle, Log: log})
+	ctl, err := session.Open(session.Config{Store: st, Front: "serve", Addr: ls.url, KeepBinding: true, IdleAfter: f.idle, Log: log})
 	if err != nil {
 		return err
 	}

@@ -9,16 +9,18 @@ import (
 // Guard removes something that is leased, so that nobody's live lease loses
 // what it protects: it acquires the lease, calls remove, and then unlinks the
 // lock file while it is still held. It fails with an error of Acquire, remove
-// not having been called, or with that of remove, the lock file being left.
+// not having been called, or with that of remove, the lock file being left,
+// unless the error matches fs.ErrNotExist.
 func Guard(path string, o Options, remove func() error) error {
 	l, err := Acquire(path, o)
 	if err != nil {
 		return err
 	}
-	if err := remove(); err != nil {
-		return errors.Join(err, l.Release())
+	err = remove()
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, l.Remove())
 	}
-	return l.Remove()
+	return errors.Join(err, l.Release())
 }
 
 // Busy reports whether anybody, this process included, has the lease on the

@@ -150,6 +150,13 @@ func TestGuardRemovesOnlyWhatNobodyHolds(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("lock file after Guard: %v", err)
 	}
+	// What is gone already takes the lock file that Guard itself made with it.
+	if err := Guard(path, self(), func() error { return os.ErrNotExist }); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Guard of nothing = %v, want os.ErrNotExist", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("lock file after Guard of nothing: %v", err)
+	}
 }
 
 // waitFree waits until another process has let go.

@@ -20,10 +20,14 @@ type binding struct {
 
 // Bound returns the id of the bound session, or ErrNothingBound.
 func (c *Controller) Bound() (string, error) {
-	if b := c.bound.Load(); b.id != "" {
-		return b.id, nil
+	b := c.bound.Load()
+	if b.id == "" {
+		return "", ErrNothingBound
 	}
-	return "", ErrNothingBound
+	if _, err := c.store.Row(b.id); errors.Is(err, store.ErrNotFound) {
+		return "", ErrNothingBound // another process deleted it
+	}
+	return b.id, nil
 }
 
 // bindLocked moves the binding; the caller holds bindMu. The file only tells
@@ -38,6 +42,9 @@ func (c *Controller) bindLocked(id string) {
 	close(old.moved)
 	c.changes.add(old.id)
 	c.changes.add(id)
+	if !c.cfg.KeepBinding {
+		return
+	}
 	b, _ := json.Marshal(boundFile{id, time.Now().UTC()})
 	if err := store.ReplaceFile(c.boundPath(), append(b, '\n'), true); err != nil {
 		c.log.Warn("binding not saved", "session", id, "err", err)
@@ -63,6 +70,9 @@ func (c *Controller) boundPath() string { return filepath.Join(c.store.Dir(), "b
 // restoreBinding binds what the last server had bound, if it still exists.
 func (c *Controller) restoreBinding() {
 	c.bound.Store(&binding{moved: make(chan struct{})})
+	if !c.cfg.KeepBinding {
+		return
+	}
 	b, err := os.ReadFile(c.boundPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return

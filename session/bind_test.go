@@ -384,3 +384,53 @@ func TestNoLockFileOfASessionThatIsGone(t *testing.T) {
 		t.Errorf("lock file: %v, want none", err)
 	}
 }
+
+func TestBindingToASessionThatIsGone(t *testing.T) {
+	dir := t.TempDir()
+	c, other := open(t, dir), open(t, dir)
+	v, err := c.New(Spec{Argv: []string{"true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitOver(t, c, v.ID)
+	if err := other.Delete(v.ID); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := c.Bound(); !errors.Is(err, ErrNothingBound) {
+		t.Errorf("Bound() = %q, %v; want ErrNothingBound", id, err)
+	}
+}
+
+// Two parts of this process never refuse each other a lease.
+func TestStopAndStartOfAnInterruptedSession(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, dir)
+	v, err := first.Create(Spec{Argv: []string{"bash", "--norc"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	c := open(t, dir, func(cfg *Config) { cfg.StopGrace = 50 * time.Millisecond })
+	on := true
+	var wg sync.WaitGroup
+	for i := range 24 {
+		wg.Go(func() {
+			var err error
+			switch i % 4 {
+			case 0:
+				_, err = c.Stop(v.ID)
+			case 1:
+				_, err = c.Start(v.ID)
+			case 2:
+				_, err = c.Patch(v.ID, Patch{AutoResume: &on})
+			default:
+				_, err = c.Get(v.ID)
+			}
+			if err != nil && !expected(err) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	checkLeasesSettled(t, c)
+}

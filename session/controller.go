@@ -22,6 +22,8 @@ type Config struct {
 	Front string // the kind of front end: serve, run, acp; part of the holder record
 	Addr  string // where others can attach, without a token; empty: nowhere
 
+	KeepBinding bool // the binding outlives this process; for the store's one server
+
 	IdleAfter     time.Duration // quiet time until a session is idle; 0: 30 s; negative: never
 	StopGrace     time.Duration // between SIGTERM and SIGKILL of a stop; 0: 5 s
 	ShutdownGrace time.Duration // the same at Close; 0: 2 s

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/leasefs"
 	"holdfast/state"
 	"holdfast/store"
 )
@@ -27,10 +26,11 @@ type Finding struct {
 // none. It never removes output, never touches a file that is not ours, and
 // never a session that somebody holds.
 func (c *Controller) Doctor() ([]Finding, error) {
-	d := &doctor{c: c}
-	if err := d.leftovers(); err != nil {
+	swept, err := c.sweep()
+	if err != nil {
 		return nil, err
 	}
+	d := &doctor{c: c, found: swept}
 	if err := d.foreign(); err != nil {
 		return nil, err
 	}
@@ -52,40 +52,6 @@ type doctor struct {
 func (d *doctor) add(id string, repaired bool, format string, args ...any) {
 	d.found = append(d.found, Finding{id, fmt.Sprintf(format, args...), repaired})
 }
-
-// leftovers clears away what crashes left of sessions in the making and on
-// their way out, and lock files whose session is gone.
-func (d *doctor) leftovers() error {
-	ids, err := d.c.store.Leftovers()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		err := d.c.remove(id)
-		d.add(id, err == nil, "half made or half removed")
-	}
-	names, err := os.ReadDir(d.locks())
-	if err != nil {
-		return err
-	}
-	for _, e := range names {
-		id, ok := strings.CutSuffix(e.Name(), ".lock")
-		if !ok || !store.ValidID(id) {
-			continue
-		}
-		if _, err := d.c.store.Row(id); !errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		// The claim finds nothing, and the lock file goes with it.
-		_, _, err := d.c.lease(id, d.c.own(id))
-		if held := errors.Is(err, leasefs.ErrHeld); !held {
-			d.add(id, errors.Is(err, store.ErrNotFound), "lock file without a session")
-		}
-	}
-	return nil
-}
-
-func (d *doctor) locks() string { return filepath.Join(d.c.store.Dir(), "locks") }
 
 // foreign reports what is not ours.
 func (d *doctor) foreign() error {

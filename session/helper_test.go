@@ -106,7 +106,7 @@ func open(t *testing.T, dir string, change ...func(*Config)) *Controller {
 		t.Fatal(err)
 	}
 	cfg := Config{
-		Store: st, Front: "serve", StopGrace: 500 * time.Millisecond, ShutdownGrace: 500 * time.Millisecond,
+		Store: st, Front: "serve", KeepBinding: true, StopGrace: 500 * time.Millisecond, ShutdownGrace: 500 * time.Millisecond,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	for _, f := range change {

@@ -111,7 +111,8 @@ func (l *live) run() {
 const pumpBuffer = 32 << 10
 
 // keep appends output to the log, as often as it takes: no byte is dropped.
-// It reports false when the life was abandoned meanwhile.
+// It reports false when the life was abandoned meanwhile, or when this process
+// ends and the store still cannot be written; no reader has seen those bytes.
 func (l *live) keep(p []byte) bool {
 	l.mark()
 	for wait := minRetry; ; wait = min(2*wait, maxRetry) {
@@ -125,6 +126,10 @@ func (l *live) keep(p []byte) bool {
 			return true
 		}
 		l.report(err)
+		if l.c.isClosing() {
+			l.c.log.Error("output lost", "session", l.id, "bytes", len(p), "err", err)
+			return false
+		}
 		select {
 		case <-l.abandon:
 			return false

@@ -24,17 +24,41 @@ const storagePatience = 2 * time.Second
 func (c *Controller) Stop(id string) (View, error) {
 	c.settled(id)
 	row, err := c.halt(id)
+	if err == nil && row.State == state.Interrupted && row.AutoResume {
+		row, err = c.leaveStopped(id)
+	}
 	if err != nil {
 		return View{}, err
 	}
 	return c.view(row), nil
 }
 
-// halt is Stop for who has the session reserved.
+// leaveStopped makes a stop of an interrupted session last: no server resumes
+// it.
+func (c *Controller) leaveStopped(id string) (*store.Row, error) {
+	release, err := c.reserve(id, "being stopped", false, true)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return c.change(id, func(r *store.Row) error {
+		next, err := state.Next(r.State, state.UserStop)
+		if err == nil && next == r.State {
+			r.AutoResume = false
+		}
+		return err
+	})
+}
+
+// halt ends the program of a session, if it has one here, and returns its row.
 func (c *Controller) halt(id string) (*store.Row, error) {
 	l := c.running(id)
 	if l == nil {
-		return c.stopDead(id)
+		row, held, err := c.truth(id)
+		if held != nil {
+			return nil, held
+		}
+		return row, err
 	}
 	l.stopAsked.Store(true)
 	l.proc.Stop(c.cfg.StopGrace)
@@ -64,26 +88,6 @@ func (l *live) over() error {
 			}
 		}
 	}
-}
-
-// stopDead is a stop of a session that is not live here.
-func (c *Controller) stopDead(id string) (*store.Row, error) {
-	row, held, err := c.truth(id)
-	if held != nil {
-		return nil, held
-	}
-	if err != nil || row.State != state.Interrupted || !row.AutoResume {
-		return row, err
-	}
-	_, err = c.amend(id, func(r *store.Row) error {
-		next, err := state.Next(r.State, state.UserStop)
-		r.State, r.AutoResume = next, false
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return c.store.Row(id)
 }
 
 // Delete removes a session with its output, after a stop if it is live here.

@@ -97,35 +97,3 @@ func (c *Controller) endLeftovers(row *store.Row) {
 		c.log.Info("leftovers ended", "session", row.ID, "pid", row.PID)
 	}
 }
-
-// CheckAll clears away what crashes left of sessions that were being made or
-// removed, and makes every row of the store true. A server does it once,
-// before it listens. Sessions that cannot be read or written are left as they
-// are.
-func (c *Controller) CheckAll() error {
-	c.sweep()
-	ids, err := c.store.IDs()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if _, _, err := c.truth(id); err != nil && !errors.Is(err, store.ErrNotFound) {
-			c.log.Warn("session not checked", "session", id, "err", err)
-		}
-	}
-	return nil
-}
-
-// sweep removes sessions whose making or removal a crash cut short. One that
-// is under way in another process is held there.
-func (c *Controller) sweep() {
-	ids, err := c.store.Leftovers()
-	if err != nil {
-		c.log.Warn("leftovers not found", "err", err)
-	}
-	for _, id := range ids {
-		if err := c.remove(id); err != nil && !errors.Is(err, leasefs.ErrHeld) {
-			c.log.Warn("leftovers not removed", "session", id, "err", err)
-		}
-	}
-}
