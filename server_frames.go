@@ -136,6 +136,8 @@ func appendString(dst, p []byte) []byte {
 			dst = append(dst, '\\', 't')
 		case '\b':
 			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
 		default:
 			dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
 		}

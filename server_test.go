@@ -255,7 +255,12 @@ func (ts *testServer) make(path string, argv ...string) session.View {
 	if err != nil {
 		ts.t.Fatal(err)
 	}
-	return must[session.View](ts, ts.do("POST", path, string(body)), http.StatusCreated)
+	a := ts.do("POST", path, string(body))
+	v := must[session.View](ts, a, http.StatusCreated)
+	if got, want := a.header.Get("Location"), "/sessions/"+v.ID; got != want {
+		ts.t.Errorf("Location = %q, want %q", got, want)
+	}
+	return v
 }
 
 // get returns a session as it is now.
