@@ -108,7 +108,7 @@ func FuzzEventID(f *testing.F) {
 // Whatever a program prints, the frame around it is read back as one event
 // with the same bytes, and its string is the one that encoding/json makes.
 func FuzzFrame(f *testing.F) {
-	for _, seed := range []string{"", "plain", "a\r\nb\rc\nd", "\ufeffdata: x\n\n", "\x00\x01\x1b[0m\x7f", "\u2028\u2029é\"\\/", "\xff\xfe", "\xe2\x82"} {
+	for _, seed := range []string{"", "plain", "a\r\nb\rc\nd", "\ufeffdata: x\n\n", "\x00\x01\b\f\t\x1b[0m\x7f", "\u2028\u2029é\"\\/", "\xff\xfe", "\xe2\x82"} {
 		f.Add([]byte(seed), int64(4711))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cursor int64) {
