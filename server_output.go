@@ -122,8 +122,8 @@ func (s *server) followOutput(w http.ResponseWriter, r *http.Request, f *store.F
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if !row.State.Live() {
-			return s.closing.Err() // interrupted by our own end: not the end of the output
+		if !row.State.Live() && s.ctl.Final(row) {
+			return nil
 		}
 		select {
 		case <-more:

@@ -91,6 +91,13 @@ func (c *Controller) resumeDue(ctx context.Context, id string) {
 	}
 }
 
+// Final reports whether a session without a program is at an end. One that
+// this process's own Close interrupts is not, nor is one that it is about to
+// resume: their readers come back, or go on.
+func (c *Controller) Final(row *store.Row) bool {
+	return row.State != state.Interrupted || !c.isClosing() && !c.isDue(row.ID)
+}
+
 // isDue reports whether a session is about to be resumed.
 func (c *Controller) isDue(id string) bool {
 	c.mu.Lock()

@@ -6,7 +6,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"holdfast/state"
 	"holdfast/store"
 )
 
@@ -214,7 +213,7 @@ func (s *Stream) lookEnd(row *store.Row) Event {
 		s.live = true
 		return s.event(KindLive)
 	}
-	if row.State.Live() || s.ended == row.Runs || !s.final(row) {
+	if row.State.Live() || s.ended == row.Runs || !s.c.Final(row) {
 		return Event{}
 	}
 	s.ended = row.Runs
@@ -223,11 +222,4 @@ func (s *Stream) lookEnd(row *store.Row) Event {
 	v := s.c.view(row)
 	e.View = &v
 	return e
-}
-
-// final reports whether a session that is not live is at an end. One that
-// this process's own shutdown interrupted is not, nor is one that it is about
-// to resume: their readers come back, or go on.
-func (s *Stream) final(row *store.Row) bool {
-	return row.State != state.Interrupted || !s.c.isClosing() && !s.c.isDue(s.id)
 }
