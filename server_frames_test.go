@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -152,18 +153,25 @@ type event struct {
 // bytes returns the output that an output or bytes event carries.
 func (e event) bytes(t *testing.T) []byte {
 	t.Helper()
-	var s string
-	if err := json.Unmarshal([]byte(e.data), &s); err != nil {
-		t.Fatalf("data %q: %v", e.data, err)
-	}
-	if e.event == "output" {
-		return []byte(s)
-	}
-	b, err := base64.StdEncoding.DecodeString(s)
+	b, err := e.decode()
 	if err != nil {
-		t.Fatalf("data %q: %v", e.data, err)
+		t.Fatal(err)
 	}
 	return b
+}
+
+// decode returns the output that an event has.
+func (e event) decode() ([]byte, error) {
+	var s string
+	err := json.Unmarshal([]byte(e.data), &s)
+	b := []byte(s)
+	if err == nil && e.event == "bytes" {
+		b, err = base64.StdEncoding.DecodeString(s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: %w", e.event, e.data, err)
+	}
+	return b, nil
 }
 
 func parseFrames(t *testing.T, stream []byte) []event {

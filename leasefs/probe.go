@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -16,8 +17,28 @@ func Probe(dir string) (Family, error) {
 	return limited(func() (Family, error) { return probe(dir, lockers) }, nil)
 }
 
-func probe(dir string, lockers []locker) (Family, error) {
-	first, err := os.CreateTemp(dir, "probe-*.lock")
+// IsProbe reports whether name is that of a file that Probe makes. It may be
+// removed at any time: a process that died has left it, or the probe begins
+// anew.
+func IsProbe(name string) bool {
+	ok, _ := filepath.Match(probePattern, name)
+	return ok
+}
+
+const probePattern = "probe-*.lock"
+
+func probe(dir string, lockers []locker) (family Family, err error) {
+	for range maxRestarts {
+		family, err = probeOnce(dir, lockers)
+		if !errors.Is(err, errMoved) {
+			break
+		}
+	}
+	return family, err
+}
+
+func probeOnce(dir string, lockers []locker) (Family, error) {
+	first, err := os.CreateTemp(dir, probePattern)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return 0, fmt.Errorf("%w: %v", ErrReadOnly, err)
 	}
@@ -26,14 +47,17 @@ func probe(dir string, lockers []locker) (Family, error) {
 	}
 	defer os.Remove(first.Name())
 	defer first.Close()
-	if err := checkMount(first); err != nil {
-		return 0, err
-	}
 	second, err := os.OpenFile(first.Name(), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, errMoved
+	}
 	if err != nil {
 		return 0, fmt.Errorf("probe locks: %w", err)
 	}
 	defer second.Close()
+	if err := checkMount(first); err != nil {
+		return 0, err
+	}
 
 	for i, locks := range lockers {
 		if err = excludes(locks, first, second); !errors.Is(err, ErrUnsafe) {

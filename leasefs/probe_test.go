@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -80,5 +81,29 @@ func TestProbeOnThisMachine(t *testing.T) {
 	}
 	if _, err := Probe(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Probe of a missing folder = %v", err)
+	}
+}
+
+// Whoever sweeps the folder may take the file of a probe for one that was left
+// behind.
+func TestProbeSurvivesTheRemovalOfItsFile(t *testing.T) {
+	dir := t.TempDir()
+	for range 1000 {
+		var sweeper sync.WaitGroup
+		sweeper.Go(func() {
+			for range 5 {
+				entries, _ := os.ReadDir(dir)
+				for _, e := range entries {
+					if IsProbe(e.Name()) {
+						os.Remove(filepath.Join(dir, e.Name()))
+					}
+				}
+			}
+		})
+		_, err := Probe(dir)
+		sweeper.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

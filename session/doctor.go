@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/leasefs"
 	"holdfast/state"
 	"holdfast/store"
 )
@@ -67,8 +68,8 @@ func (d *doctor) foreign() error {
 			return err
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), "probe-") {
-				continue // of leasefs.Probe
+			if leasefs.IsProbe(e.Name()) {
+				continue
 			}
 			id := strings.TrimSuffix(strings.TrimPrefix(e.Name(), ".new-"), ".lock")
 			if !slices.Contains(names, e.Name()) && (folder == "." || !store.ValidID(id)) {

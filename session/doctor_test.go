@@ -51,11 +51,15 @@ func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
 	journal, _ := os.ReadFile(in(torn, "journal.jsonl"))
 	write(in(torn, "journal.jsonl"), string(journal)+`{"kind":"tu`)
 	change(in(crashed, "session.json"), `"state":"ended"`, `"state":"running"`)
+	cut := over("true")
+	write(in(cut, ".session.json.tmp-123"), "{")
 	half, lockless := store.NewID(), store.NewID()
 	if err := os.Mkdir(filepath.Join(dir, "sessions", ".new-"+half), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write(filepath.Join(dir, "locks", lockless+".lock"), "")
+	probe := filepath.Join(dir, "locks", "probe-123.lock")
+	write(probe, "")
 	write(filepath.Join(dir, "sessions", "notes.txt"), "mine")
 	write(filepath.Join(dir, "README"), "mine")
 	held, end := startHolder(t, dir, "")
@@ -76,6 +80,7 @@ func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
 		{torn, "1 damaged lines", false},
 		{torn, "unfinished line", true},
 		{crashed, "claimed to be running", true},
+		{cut, "half written", true},
 		{half, "half made", true},
 		{lockless, "lock file without a session", true},
 		{"", `"sessions/notes.txt"`, false},
@@ -91,8 +96,8 @@ func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
 			t.Errorf("found %d times %+v, want once", n, want)
 		}
 	}
-	if len(found) != 10 {
-		t.Errorf("found %d problems, want 10:\n%+v", len(found), found)
+	if len(found) != 11 {
+		t.Errorf("found %d problems, want 11:\n%+v", len(found), found)
 	}
 	for _, f := range found {
 		if f.Session == good || f.Session == held {
@@ -102,6 +107,11 @@ func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
 	for _, path := range []string{in(empty, "session.json"), filepath.Join(dir, "README"), in(holed, "output", "00000000000000002000")} {
 		if _, err := os.Stat(path); err != nil {
 			t.Errorf("after the doctor: %v", err)
+		}
+	}
+	for _, path := range []string{in(cut, ".session.json.tmp-123"), probe} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("after the doctor %s is left", path)
 		}
 	}
 	again, err := c.Doctor()

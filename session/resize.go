@@ -42,7 +42,10 @@ func (c *Controller) Resize(id string, cols, rows int) error {
 	}
 	l.note(store.Entry{Kind: "size", At: end, Time: time.Now().UTC(), Cols: w, Rows: h})
 	c.changes.add(id)
-	return gone(l.proc.Resize(w, h))
+	if err := gone(l.proc.Resize(w, h)); !errors.Is(err, ErrNotLive) {
+		return err
+	}
+	return nil // its program has just ended; the next run has the size
 }
 
 // Signal sends a signal, named like "INT" or "SIGINT", to the foreground

@@ -50,13 +50,17 @@ func (c *Controller) leaveStopped(id string) (*store.Row, error) {
 	})
 }
 
-// halt ends the program of a session, if it has one here, and returns its row.
+// halt ends the program of a session, if it has one here, or what is left of
+// one whose holder died, and returns its row.
 func (c *Controller) halt(id string) (*store.Row, error) {
 	l := c.running(id)
 	if l == nil {
 		row, held, err := c.truth(id)
 		if held != nil {
 			return nil, held
+		}
+		if err == nil && row.State == state.Interrupted {
+			c.endLeftovers(row)
 		}
 		return row, err
 	}
@@ -69,9 +73,13 @@ func (c *Controller) halt(id string) (*store.Row, error) {
 }
 
 // remove removes the files of a session, and with them its lock file, unless
-// somebody holds it.
+// somebody holds it. What is left of its program is ended first: nothing will
+// tell of it any more.
 func (c *Controller) remove(id string) error {
 	return leasefs.Guard(c.store.LockPath(id), leasefs.Options{Family: c.family, Self: c.self}, func() error {
+		if row, err := c.store.Row(id); err == nil {
+			c.endLeftovers(row)
+		}
 		return c.store.Remove(id)
 	})
 }

@@ -34,9 +34,10 @@ func (c *Controller) CheckAll() error {
 	return nil
 }
 
-// sweep removes what crashes left of sessions that were being made or removed,
-// and lock files whose session is gone. What is under way in another process
-// is held there, and left alone.
+// sweep removes what crashes left of sessions that were being made, removed or
+// written, lock files whose session is gone, and the files of probes. What is
+// under way in another process is held there, and left alone; a probe that
+// loses its file begins anew.
 func (c *Controller) sweep() (found []Finding, err error) {
 	ids, err := c.store.Leftovers()
 	if err != nil {
@@ -47,11 +48,32 @@ func (c *Controller) sweep() (found []Finding, err error) {
 			found = append(found, Finding{id, "half made or half removed", err == nil})
 		}
 	}
-	locks, err := os.ReadDir(filepath.Join(c.store.Dir(), "locks"))
+	if ids, err = c.store.Torn(); err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		lease, w, err := c.lease(id, c.own(id)) // which removes them
+		if err == nil {
+			err = errors.Join(w.Close(), lease.Release())
+		}
+		if !errors.Is(err, leasefs.ErrHeld) {
+			found = append(found, Finding{id, "half written", err == nil})
+		}
+	}
+	swept, err := c.sweepLocks()
+	return append(found, swept...), err
+}
+
+func (c *Controller) sweepLocks() (found []Finding, err error) {
+	dir := filepath.Join(c.store.Dir(), "locks")
+	locks, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range locks {
+		if leasefs.IsProbe(e.Name()) {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
 		id, ok := strings.CutSuffix(e.Name(), ".lock")
 		if !ok || !store.ValidID(id) {
 			continue

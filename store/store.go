@@ -56,7 +56,9 @@ package store
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -180,5 +182,22 @@ func (s *Store) Leftovers() ([]string, error) {
 		}
 	}
 	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// Torn returns the ids of sessions whose session.json was being replaced when
+// a process died, or is by another process. OpenWriter, called under the
+// session's lease, removes what is left of that. It looks at each folder.
+func (s *Store) Torn() ([]string, error) {
+	temps, err := fs.Glob(os.DirFS(s.dir), "sessions/*/."+sessionFile+tempMark+"*")
+	if err != nil {
+		return nil, fmt.Errorf("list temp files: %w", err)
+	}
+	var ids []string
+	for _, temp := range temps {
+		if id := path.Base(path.Dir(temp)); ValidID(id) {
+			ids = append(ids, id)
+		}
+	}
 	return slices.Compact(ids), nil
 }
