@@ -39,6 +39,10 @@ type Options struct {
 	// of what is leased.
 	Claim func() error
 
+	// New says that Claim makes what is leased: if it fails there is no such
+	// thing, and the lock file goes too.
+	New bool
+
 	test testHooks
 }
 
@@ -63,8 +67,8 @@ func (o Options) locker() locker {
 //
 // It fails with a *HeldError, ErrReadOnly, ErrUnsafe, ErrTimeout, or the error
 // of Options.Claim as it is; nothing is held then. If the error of Claim
-// matches fs.ErrNotExist, the lock file is removed too: it would lie there for
-// ever.
+// matches fs.ErrNotExist, or with Options.New, the lock file is removed too: it
+// would lie there for ever.
 func Acquire(path string, o Options) (*Lease, error) {
 	path, err := Canonical(path)
 	if err != nil {
@@ -74,7 +78,7 @@ func Acquire(path string, o Options) (*Lease, error) {
 	for wait := time.Millisecond; ; wait = min(2*wait, maxWait) {
 		l, err := attempt(path, o)
 		if err == nil {
-			return l.open(o.Claim)
+			return l.open(o)
 		}
 		if !errors.Is(err, errRefused) {
 			return nil, err

@@ -235,14 +235,16 @@ func TestClaimComesWithTheLockAndBeforeTheRecord(t *testing.T) {
 func TestFailedClaimLeavesNoLease(t *testing.T) {
 	for _, test := range []struct {
 		claim error
+		isNew bool
 		stays bool
 	}{
-		{errors.New("disk on fire"), true},
-		{fs.ErrNotExist, false},
+		{errors.New("disk on fire"), false, true},
+		{errors.New("disk on fire"), true, false},
+		{fs.ErrNotExist, false, false},
 	} {
 		path := lockPath(t)
 		o := self()
-		o.Claim = func() error { return test.claim }
+		o.New, o.Claim = test.isNew, func() error { return test.claim }
 		if _, err := Acquire(path, o); err != test.claim {
 			t.Errorf("Acquire = %v, want %v as it is", err, test.claim)
 		}

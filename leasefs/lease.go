@@ -41,13 +41,13 @@ func newLease(f *os.File, path string, id fileID, o Options) *Lease {
 
 // open claims what is leased and says who has it. If claim fails, the lease is
 // given back.
-func (l *Lease) open(claim func() error) (*Lease, error) {
+func (l *Lease) open(o Options) (*Lease, error) {
 	// Whose record this was does not hold the lease: nobody is to read it
 	// while claim is at work. What fails here fails again below.
 	_ = l.file.Truncate(0)
-	if claim != nil {
-		if err := claim(); err != nil {
-			_ = l.finish(errors.Is(err, fs.ErrNotExist))
+	if o.Claim != nil {
+		if err := o.Claim(); err != nil {
+			_ = l.finish(o.New || errors.Is(err, fs.ErrNotExist))
 			return nil, err
 		}
 	}

@@ -152,15 +152,20 @@ func (c *Controller) running(id string) *live {
 	}
 }
 
-// lease acquires the lease of a session and opens its writer. With create, the
-// session comes into being under the lease.
-func (c *Controller) lease(id string, create func() (*store.Writer, error)) (*leasefs.Lease, *store.Writer, error) {
+// lease acquires the lease of a session that exists and opens its writer.
+func (c *Controller) lease(id string, open func() (*store.Writer, error)) (*leasefs.Lease, *store.Writer, error) {
+	return c.acquire(id, open, false)
+}
+
+// acquire is lease, also for a session that open makes.
+func (c *Controller) acquire(id string, open func() (*store.Writer, error), isNew bool) (*leasefs.Lease, *store.Writer, error) {
 	var w *store.Writer
 	lease, err := leasefs.Acquire(c.store.LockPath(id), leasefs.Options{
 		Family: c.family,
 		Self:   c.self,
+		New:    isNew,
 		Claim: func() (err error) {
-			w, err = create()
+			w, err = open()
 			return err
 		},
 	})

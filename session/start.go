@@ -88,7 +88,7 @@ func (c *Controller) create(row *store.Row, from *store.Source, bind bool) (View
 	if err != nil {
 		return View{}, err
 	}
-	l.lease, l.w, err = c.lease(row.ID, func() (*store.Writer, error) { return c.store.Create(row, from) })
+	l.lease, l.w, err = c.acquire(row.ID, func() (*store.Writer, error) { return c.store.Create(row, from) }, true)
 	if err != nil {
 		l.fail(err)
 		return View{}, err
