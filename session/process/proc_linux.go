@@ -37,26 +37,32 @@ func members(id Identity) []int {
 	if st, ok := readStat(id.PID); ok && st.start != id.Start {
 		return nil
 	}
-	proc, err := os.Open("/proc")
-	if err != nil {
-		return nil
+	names := []string{strconv.Itoa(id.PID)} // all that is known without /proc, as when no descriptor is left
+	if proc, err := os.Open("/proc"); err == nil {
+		names, _ = proc.Readdirnames(-1) // what was read so far is as good
+		proc.Close()
 	}
-	defer proc.Close()
-	names, _ := proc.Readdirnames(-1) // what was read so far is as good
 	var found []int
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if sid, err := unix.Getsid(pid); err != nil || sid != id.PID {
-			continue
-		}
-		if st, ok := readStat(pid); ok && !st.dead {
+		if pid, err := strconv.Atoi(name); err == nil && isMember(id, pid) {
 			found = append(found, pid)
 		}
 	}
 	return found
+}
+
+// isMember reports whether pid is alive in the session of id. One of which
+// nothing can be read counts as alive until it is reaped.
+func isMember(id Identity, pid int) bool {
+	sid, err := unix.Getsid(pid)
+	if err != nil || sid != id.PID {
+		return false
+	}
+	if st, ok := readStat(pid); ok {
+		return !st.dead
+	}
+	_, err = unix.Getsid(pid)
+	return err == nil // or it has just gone
 }
 
 // signalMember signals pid if it is still in the session of id. os.FindProcess
