@@ -74,7 +74,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if err := ls.announce(st.Dir()); err != nil {
-		return err
+		log.Warn("address not saved", "err", err) // a full disk is freed by deleting sessions here
 	}
 	resumed := ctl.AutoResume(ctx, f.most)
 	fmt.Fprintf(stdout, "listening on %s/#token=%s\n", ls.url, token)

@@ -139,10 +139,11 @@ func readServerFile(dir string) (f serverFile, err error) {
 	return f, err
 }
 
-// removeLeftovers removes the socket of a server that had no time to do it.
+// removeLeftovers removes what a server had no time to remove.
 func removeLeftovers(dir string) {
 	os.Remove(filepath.Join(dir, "sock"))
 	old, err := readServerFile(dir)
+	os.Remove(serverPath(dir))
 	if err != nil {
 		return
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/http"
 	"slices"
 
@@ -86,7 +87,8 @@ var problemTypes = []problemType{
 	{is(leasefs.ErrReadOnly), 503, "store-read-only", "Store is read-only", ""},
 	{is(leasefs.ErrUnsafe), 503, "store-unsafe", "Store cannot be locked safely", ""},
 	{is(leasefs.ErrTimeout), 503, "lock-timeout", "Store does not answer", "its file server may be restarting; try again"},
-	{is(session.ErrStorage), 507, "storage-failed", "Store cannot be written", "nothing was changed"},
+	{as[*fs.PathError], 503, "store-unreadable", "Store cannot be read", "try again"},
+	{is(session.ErrStorage), 507, "storage-failed", "Store cannot be written", ""},
 }
 
 func is(target error) func(error) bool {

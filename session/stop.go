@@ -92,7 +92,7 @@ func (l *live) over() error {
 			return nil
 		case <-time.After(storagePatience):
 			if text := l.trouble.Load(); text != nil {
-				return fmt.Errorf("%w: %s", ErrStorage, *text)
+				return fmt.Errorf("%w: the program has ended, and its state is saved as soon as that works: %s", ErrStorage, *text)
 			}
 		}
 	}

@@ -111,6 +111,9 @@ func (c *Controller) trueView(id string) (View, error) {
 		return View{}, err
 	}
 	v := c.view(row)
+	if err != nil {
+		v.StorageError = err.Error() // the row is not true, and cannot be made so
+	}
 	if held != nil {
 		v.Holder = HolderOf(held)
 		if f, err := c.store.Follow(id); err == nil {
