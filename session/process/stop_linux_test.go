@@ -50,6 +50,27 @@ func TestStopEndsJobsInGroupsOfTheirOwn(t *testing.T) {
 	}
 }
 
+// A server that has no descriptor left can still end programs.
+func TestStopWithoutADescriptor(t *testing.T) {
+	p := sh(t, "echo ready; exec sleep 1000")
+	readUntil(t, p, "ready")
+	var limit, none unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none.Max = limit.Max
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	p.Stop(time.Second)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if !p.hasExited() {
+		t.Error("the program runs on")
+	}
+}
+
 func TestJobThatSurvivesHangupOutlivesTheProgram(t *testing.T) {
 	dir := t.TempDir()
 	p := bash(t)
