@@ -37,7 +37,8 @@ type live struct {
 
 	idle      *idler
 	clock     clock                  // used by run alone
-	dirty     atomic.Bool            // appended to since the last fsync was planned
+	dirty     atomic.Bool            // an fsync is planned
+	unsynced  atomic.Bool            // the last fsync could not be tried
 	trouble   atomic.Pointer[string] // why the store cannot be written; nil: it can
 	stopAsked atomic.Bool            // a user's stop came before the end
 	turns     atomic.Int64           // number of the last turn
@@ -120,10 +121,12 @@ func (l *live) keep(p []byte) bool {
 		if err == nil {
 			l.clear()
 			l.idle.touch()
-			if !l.dirty.Swap(true) {
-				time.AfterFunc(time.Second, l.sync)
-			}
+			l.planSync()
 			return true
+		}
+		if lost(err) {
+			l.lose(err)
+			return false
 		}
 		l.report(err)
 		if l.c.isClosing() {
@@ -138,15 +141,31 @@ func (l *live) keep(p []byte) bool {
 	}
 }
 
-// sync makes the log durable, once a second while it is written. A log that
-// cannot be is not ours any more: on a network file system that is how a lost
-// lock shows.
+// sync makes the log durable, once a second while it is written.
 func (l *live) sync() {
 	l.dirty.Store(false)
-	if err := l.w.Sync(); err != nil && !errors.Is(err, store.ErrClosed) {
+	err := l.w.Sync()
+	switch {
+	case errors.Is(err, store.ErrClosed):
+	case lost(err):
 		l.lose(err)
+	case err != nil:
+		l.unsynced.Store(true)
+		l.report(err)
+		l.planSync()
+	case l.unsynced.Swap(false):
+		l.clear()
 	}
 }
+
+func (l *live) planSync() {
+	if !l.dirty.Swap(true) {
+		time.AfterFunc(time.Second, l.sync)
+	}
+}
+
+// lost reports whether err says that a session is not ours any more.
+func lost(err error) bool { return errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrFenced) }
 
 // lose stops the program of a session that somebody else may be writing, and
 // writes nothing more.
@@ -170,12 +189,16 @@ func (l *live) finish() {
 	l.proc.Close()
 	l.idle.stop()
 	l.input.close(ErrNotLive)
-	if err := l.w.Sync(); err != nil {
+	if err := l.w.Sync(); lost(err) {
 		l.lose(err)
 	}
 	for wait := minRetry; !l.abandoned.Load(); wait = min(2*wait, maxRetry) {
 		err := l.record(exit)
 		if err == nil {
+			break
+		}
+		if lost(err) {
+			l.lose(err)
 			break
 		}
 		l.report(err)

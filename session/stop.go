@@ -53,23 +53,21 @@ func (c *Controller) leaveStopped(id string) (*store.Row, error) {
 // halt ends the program of a session, if it has one here, or what is left of
 // one whose holder died, and returns its row.
 func (c *Controller) halt(id string) (*store.Row, error) {
-	l := c.running(id)
-	if l == nil {
-		row, held, err := c.truth(id)
-		if held != nil {
-			return nil, held
+	if l := c.running(id); l != nil {
+		l.stopAsked.Store(true)
+		l.proc.Stop(c.cfg.StopGrace)
+		if err := l.over(); err != nil {
+			return nil, err
 		}
-		if err == nil && row.State == state.Interrupted {
-			c.endLeftovers(row)
-		}
-		return row, err
 	}
-	l.stopAsked.Store(true)
-	l.proc.Stop(c.cfg.StopGrace)
-	if err := l.over(); err != nil {
-		return nil, err
+	row, held, err := c.truth(id) // of a run whose lease was lost too
+	if held != nil {
+		return nil, held
 	}
-	return c.store.Row(id)
+	if err == nil && row.State == state.Interrupted {
+		c.endLeftovers(row)
+	}
+	return row, err
 }
 
 // remove removes the files of a session, and with them its lock file, unless

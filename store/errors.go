@@ -22,6 +22,10 @@ var (
 	// session.json has another epoch, or is gone. This writer writes no more.
 	ErrFenced = errors.New("session was taken over by another writer")
 
+	// ErrLost reports a sync that failed: what of the session is on disk is
+	// unknown. On a network file system that is how a lost lock shows.
+	ErrLost = errors.New("the disk did not keep what it was given")
+
 	// errBusy reports a second writer, or a removal, beside a writer of this
 	// process. The lease rules that out; it is a fault of the caller.
 	errBusy = errors.New("session has a writer in this process")

@@ -295,6 +295,25 @@ func TestAppendIsOneWriteAndNoAllocation(t *testing.T) {
 	}
 }
 
+// What could not even be tried has lost nothing.
+func TestSyncThatCouldNotBeginIsTriedAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "output")
+	l := mustOpenLog(t, dir, logOptions{})
+	mustAppend(t, l, 10)
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.sync(); err == nil || errors.Is(err, ErrLost) {
+		t.Errorf("sync without a folder: %v, want an error that is not %q", err, ErrLost)
+	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.sync(); err != nil {
+		t.Errorf("sync with the folder back: %v", err)
+	}
+}
+
 func TestFailedSyncIsNeverForgotten(t *testing.T) {
 	var fail error
 	o := logOptions{hook: func(step string) error {
@@ -310,8 +329,8 @@ func TestFailedSyncIsNeverForgotten(t *testing.T) {
 	}
 	mustAppend(t, l, 10)
 	fail = errInjected
-	if err := l.sync(); !errors.Is(err, errInjected) {
-		t.Errorf("sync = %v, want %v", err, errInjected)
+	if err := l.sync(); !errors.Is(err, errInjected) || !errors.Is(err, ErrLost) {
+		t.Errorf("sync = %v, want %v and %v", err, ErrLost, errInjected)
 	}
 	fail = nil
 	mustAppend(t, l, 10)

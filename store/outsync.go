@@ -8,8 +8,8 @@ import (
 )
 
 // sync returns when everything that was appended before the call is on disk.
-// After an error the state of the disk is unknown; every later call returns
-// the same error.
+// After an error that matches ErrLost the state of the disk is unknown, and
+// every later call returns the same error. After another, nothing was tried.
 func (l *outputLog) sync() error {
 	l.syncMu.Lock()
 	defer l.syncMu.Unlock()
@@ -25,12 +25,12 @@ func (l *outputLog) sync() error {
 			continue
 		}
 		if err := l.syncSegment(s.first); err != nil {
-			return l.lose(err)
+			return l.failed(err)
 		}
 	}
 	if segs[len(segs)-1].first >= l.synced { // it may be new in the folder
 		if err := syncDir(l.dir); err != nil {
-			return l.lose(err)
+			return l.failed(err)
 		}
 	}
 	l.synced = end
@@ -53,11 +53,20 @@ func (l *outputLog) syncSegment(first int64) error {
 	return f.Sync()
 }
 
+// failed tells a sync that could not be tried, as when no descriptor is left,
+// from one that went wrong.
+func (l *outputLog) failed(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Op == "open" {
+		return fmt.Errorf("sync output: %w", err)
+	}
+	return l.lose(err)
+}
+
 func (l *outputLog) lose(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost == nil {
-		l.lost = fmt.Errorf("sync output: %w", err)
+		l.lost = fmt.Errorf("sync output: %w: %w", ErrLost, err)
 	}
 	return l.lost
 }

@@ -156,9 +156,9 @@ func (w *Writer) Record(e Entry) error {
 }
 
 // Sync returns when all output and all entries taken before the call are on
-// disk. After Close the error matches ErrClosed. Any other means that the session
-// is lost to this process: it was taken over (ErrFenced), or the disk did not
-// keep what it was given.
+// disk. After Close the error matches ErrClosed. ErrFenced and ErrLost mean that
+// the session is lost to this process. After any other error it is worth
+// another try.
 func (w *Writer) Sync() error {
 	w.syncMu.Lock()
 	defer w.syncMu.Unlock()
@@ -173,7 +173,7 @@ func (w *Writer) Sync() error {
 	}
 	if size := w.journal.size(); size != w.synced {
 		if err := w.journal.file.Sync(); err != nil {
-			return fmt.Errorf("sync journal: %w", err)
+			return fmt.Errorf("sync journal: %w: %w", ErrLost, err)
 		}
 		w.synced = size
 	}
