@@ -58,6 +58,34 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	}
 }
 
+func TestEveryLogLineIsDocumented(t *testing.T) {
+	page := readPage(t, "docs/operations.md")
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, err := filepath.Glob("session/*.go") // no other package logs
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := regexp.MustCompile(`\blog\.(?:Debug|Info|Warn|Error)(?:Context)?\((?:[\w.()]+, )?"([^"]+)"`)
+	found := 0
+	for _, file := range append(files, below...) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range call.FindAllStringSubmatch(readPage(t, file), -1) {
+			found++
+			if !strings.Contains(page, "`"+m[1]+"`") {
+				t.Errorf("docs/operations.md does not explain %q of %s", m[1], file)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no log lines were found")
+	}
+}
+
 func TestEveryCommandIsInTheReadme(t *testing.T) {
 	page := readPage(t, "README.md")
 	for _, c := range commands() {
