@@ -78,7 +78,12 @@ func (c *Controller) remove(id string) error {
 		if row, err := c.store.Row(id); err == nil {
 			c.endLeftovers(row)
 		}
-		return c.store.Remove(id)
+		err := c.store.Remove(id)
+		if errors.Is(err, store.ErrLeft) {
+			c.log.Warn("files left in the trash", "session", id, "err", err) // until the next start
+			return nil
+		}
+		return err
 	})
 }
 

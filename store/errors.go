@@ -26,6 +26,10 @@ var (
 	// unknown. On a network file system that is how a lost lock shows.
 	ErrLost = errors.New("the disk did not keep what it was given")
 
+	// ErrLeft reports a removal after which the session is gone, but some of
+	// its files are still in the trash. Leftovers finds them.
+	ErrLeft = errors.New("files of a removed session are left")
+
 	// errBusy reports a second writer, or a removal, beside a writer of this
 	// process. The lease rules that out; it is a fault of the caller.
 	errBusy = errors.New("session has a writer in this process")

@@ -11,9 +11,9 @@ import (
 // Remove deletes a session, damaged or not, and what a crash left of one. The
 // caller holds its lease, and no Writer of it is open here.
 //
-// The error matches ErrNotFound if there is nothing of that id. On any other
-// the session is as before, or, if deleting its files failed, gone, with some of
-// them still in the trash: Leftovers finds them, and a second Remove goes on.
+// The error matches ErrNotFound if there is nothing of that id, and ErrLeft if
+// the session is gone but files of it are left: a second Remove goes on. On any
+// other the session is as before.
 func (s *Store) Remove(id string) error {
 	if !ValidID(id) {
 		return notFound(id)
@@ -60,7 +60,10 @@ func (s *Store) remove(id string) error {
 	if err != nil {
 		return errors.Join(err, os.Rename(trash, folder))
 	}
-	return s.hook.do("delete", func() error { return os.RemoveAll(trash) })
+	if err := s.hook.do("delete", func() error { return os.RemoveAll(trash) }); err != nil {
+		return fmt.Errorf("%w: %w", ErrLeft, err)
+	}
+	return nil
 }
 
 // clear deletes the paths and reports whether there was any.
