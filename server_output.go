@@ -47,6 +47,9 @@ func (s *server) getOutput(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
+	if err := readable(f, sp); err != nil {
+		return err
+	}
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Holdfast-From", strconv.FormatInt(sp.from, 10))
 	h.Set("Holdfast-Oldest", strconv.FormatInt(sp.oldest, 10))
@@ -66,6 +69,16 @@ func (s *server) getOutput(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	return copyOutput(w, f, sp.from, sp.to)
+}
+
+// readable finds an error while there can still be an answer that tells it.
+func readable(f *store.Follower, sp span) error {
+	if sp.from >= sp.end {
+		return nil
+	}
+	var first [1]byte
+	_, err := f.ReadAt(first[:], sp.from)
+	return err
 }
 
 // copyOutput sends the bytes of [from, to), all of which are in the log.

@@ -60,6 +60,7 @@ var problemTypes = []problemType{
 	{is(errMethod), 405, "method-not-allowed", "Method not allowed", ""},
 	{is(errTooLarge), 413, "body-too-large", "Body too large", ""},
 	{is(errRange), 416, "no-such-range", "No such range of output", ""},
+	{as[*store.GapError], 416, "no-such-range", "No such range of output", ""},
 	{is(session.ErrPastEnd), 416, "no-such-range", "No such range of output", "start at the session's cursor or before"},
 	{is(errHost), 421, "unknown-host", "Unknown host name", ""},
 	{is(errStreams), 503, "too-many-streams", "Too many open streams", ""},
