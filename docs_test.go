@@ -108,7 +108,7 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 func TestEveryEventIsDocumented(t *testing.T) {
 	page := readPage(t, "docs/events.md")
 	for _, kind := range []session.EventKind{
-		session.KindSession, session.KindOutput, session.KindBytes, session.KindResize, session.KindGap, session.KindLive, session.KindPing,
+		session.KindSession, session.KindOutput, session.KindBytes, session.KindRun, session.KindResize, session.KindGap, session.KindLive, session.KindPing,
 		session.KindBind, session.KindSessions, session.KindEnd,
 	} {
 		if !strings.Contains(page, "\n| `"+string(kind)+"` |") {

@@ -60,6 +60,9 @@ type (
 		Cols uint16 `json:"cols"`
 		Rows uint16 `json:"rows"`
 	}
+	runData struct {
+		Run int `json:"run"`
+	}
 	cursorData struct {
 		Cursor int64 `json:"cursor"`
 	}
@@ -85,6 +88,8 @@ func frameData(ev *session.Event) any {
 	switch ev.Kind {
 	case session.KindResize:
 		return resizeData{ev.Cols, ev.Rows}
+	case session.KindRun:
+		return runData{ev.Run}
 	case session.KindLive, session.KindPing:
 		return cursorData{ev.Cursor}
 	case session.KindGap:

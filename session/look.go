@@ -113,20 +113,13 @@ func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
 	if err := s.lookJournal(); err != nil {
 		return Event{}, 0, err
 	}
-	for len(s.sizes) > 0 && s.sizes[0].At <= s.cursor {
-		size := s.sizes[0]
-		s.sizes = s.sizes[1:]
-		if size.Cols != s.cols || size.Rows != s.rows {
-			s.cols, s.rows = size.Cols, size.Rows
-			e := s.event(KindResize)
-			e.Cols, e.Rows = s.cols, s.rows
-			return e, 0, nil
-		}
+	if e, ok := s.lookMark(); ok {
+		return e, 0, nil
 	}
 	buf := s.takeBuffer()
 	limited := buf
-	if len(s.sizes) > 0 {
-		limited = buf[:min(int64(len(buf)), s.sizes[0].At-s.cursor)]
+	if len(s.marks) > 0 {
+		limited = buf[:min(int64(len(buf)), s.marks[0].At-s.cursor)]
 	}
 	n, err := s.f.ReadAt(limited, s.cursor)
 	if gap, ok := errors.AsType[*store.GapError](err); ok {
@@ -144,8 +137,31 @@ func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
 	return s.lookEnd(row), 0, nil
 }
 
-// lookJournal reads what is new in the journal. Sizes from before the cursor
-// do not count, but for the last.
+// lookMark tells of a run or a size that begins where the cursor stands. A run
+// has a size too.
+func (s *Stream) lookMark() (Event, bool) {
+	for len(s.marks) > 0 && s.marks[0].At <= s.cursor {
+		m := &s.marks[0]
+		if m.Kind == "run" && m.Run > 1 && m.At == s.cursor {
+			m.Kind = "size"
+			e := s.event(KindRun)
+			e.Run = m.Run
+			return e, true
+		}
+		cols, rows := m.Cols, m.Rows
+		s.marks = s.marks[1:]
+		if cols != s.cols || rows != s.rows {
+			s.cols, s.rows = cols, rows
+			e := s.event(KindResize)
+			e.Cols, e.Rows = cols, rows
+			return e, true
+		}
+	}
+	return Event{}, false
+}
+
+// lookJournal reads what is new in the journal. Of what lies before the
+// cursor, the last size still counts.
 func (s *Stream) lookJournal() error {
 	if s.f.JournalSize() <= s.read {
 		return nil
@@ -159,10 +175,10 @@ func (s *Stream) lookJournal() error {
 		if e.Cols == 0 || e.Rows == 0 {
 			continue
 		}
-		if len(s.sizes) > 0 && e.At <= s.cursor {
-			s.sizes = s.sizes[:0]
+		if e.At < s.cursor || e.At == s.cursor && e.Kind == "run" {
+			s.marks = s.marks[:0]
 		}
-		s.sizes = append(s.sizes, e)
+		s.marks = append(s.marks, e)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ const (
 	KindSession  EventKind = "session"  // View: first, and whenever it changed
 	KindOutput   EventKind = "output"   // Data: whole characters, valid UTF-8
 	KindBytes    EventKind = "bytes"    // Data: anything else
+	KindRun      EventKind = "run"      // Run: another run of the program begins here
 	KindResize   EventKind = "resize"   // Cols and Rows, from Cursor on
 	KindLive     EventKind = "live"     // the reader has caught up, once
 	KindGap      EventKind = "gap"      // From and To: bytes that are no longer there
@@ -37,6 +38,7 @@ type Event struct {
 	View       *View
 	From, To   int64
 	Cols, Rows uint16
+	Run        int
 	Deleted    bool
 }
 
@@ -89,7 +91,7 @@ type Stream struct {
 	f      *store.Follower
 	cursor int64
 	shown  shown
-	sizes  []store.Entry // resizes still to come
+	marks  []store.Entry // runs and resizes still to be told
 	cols   uint16        // the size that was told last
 	rows   uint16
 	read   int64 // place in the journal
@@ -193,7 +195,7 @@ func (s *Stream) follow(id string) error {
 		s.unfollow()
 		return ErrPastEnd
 	}
-	s.shown, s.sizes, s.cols, s.rows, s.read, s.live, s.ended = shown{}, nil, 0, 0, 0, false, 0
+	s.shown, s.marks, s.cols, s.rows, s.read, s.live, s.ended = shown{}, nil, 0, 0, 0, false, 0
 	return nil
 }
 

@@ -152,6 +152,29 @@ func TestResizesComeInTheirPlace(t *testing.T) {
 	}
 }
 
+// A new run is told where it begins, also to who reads it later.
+func TestARunIsToldInItsPlace(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, "sh", "-c", "stty raw; printf abc")
+	waitOver(t, c, v.ID)
+	watch := openStream(t, c, StreamOptions{ID: v.ID, Watch: true})
+	events(t, watch, KindEnd)
+	if _, err := c.Start(v.ID); err != nil {
+		t.Fatal(err)
+	}
+	waitOver(t, c, v.ID)
+	all, text := events(t, watch, KindRun)
+	if e := all[len(all)-1]; e.Run != 2 || e.Cursor != 3 || len(text) > 0 {
+		t.Errorf("a watcher was told %+v after %q, want run 2 at 3 after nothing", e, text)
+	}
+	for from, want := range map[int64]string{0: "session resize output run output live", 3: "session run resize output live", 4: "session resize output live"} {
+		all, _ := events(t, openStream(t, c, StreamOptions{ID: v.ID, From: FromOffset(from)}), KindLive)
+		if got := kinds(all); got != want {
+			t.Errorf("from %d: %q, want %q", from, got, want)
+		}
+	}
+}
+
 func TestHalfACharacterComesAsBytes(t *testing.T) {
 	c := open(t, t.TempDir())
 	v := newSession(t, c, "sh", "-c", `stty raw -echo; printf 'a\303'; head -c 1 >&2; printf '\251b'; head -c 1`)
