@@ -53,13 +53,30 @@ shellTest('a server that is killed and started again goes on in an open page', a
   await page.waitForFunction(() => document.querySelector('#link').textContent !== '');
   assert.match(await page.locator('#link').textContent(), /Reconnecting|not reachable/);
   await server.again();
-  await page.waitForFunction(() => window.holdfast.phase === 'live');
-  await page.click('#head [data-do=resume]');
-  await see(page, prompt);
+  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live && window.holdfast.session.runs === 2);
+  await see(page, /\$ $/);
+  assert.equal(await page.locator('#head [data-do=resume]').isVisible(), false);
   await page.keyboard.type('echo back\n');
   await see(page, /^back$/);
   const { cursor } = await server.get(id);
   await page.waitForFunction((end) => window.holdfast.cursor >= end, cursor);
+  await assertExact(page, server, id);
+});
+
+pageTest('a program that is not started again by itself is resumed where it was', async ({ server, visitor }) => {
+  const { id } = await server.session('cat');
+  const page = await visitor.open(server.login);
+  await page.waitForFunction(() => window.holdfast.phase === 'live');
+  await page.click('#pane');
+  await page.keyboard.type('before\n');
+  await see(page, /^before$/);
+  await server.end('SIGKILL');
+  await server.again();
+  await page.click('#head [data-do=resume]');
+  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live);
+  await page.keyboard.type('after\n');
+  await see(page, /^after$/);
+  await see(page, /^before$/);
   await assertExact(page, server, id);
 });
 
