@@ -55,9 +55,13 @@ func doctor(_ context.Context, args []string, stdout, _ io.Writer) error {
 
 func parseDoctor(args []string, stdout io.Writer) (dir string, asJSON bool, err error) {
 	fs := flag.NewFlagSet("doctor", flag.ContinueOnError)
-	fs.StringVar(&dir, "store", "", "the `folder` of the sessions; default: $HOLDFAST_STORE, or holdfast in $XDG_STATE_HOME")
+	fs.StringVar(&dir, "store", "", "the `folder` of the sessions; "+storeDefault)
 	fs.BoolVar(&asJSON, "json", false, "print a JSON object")
-	rest, err := parseFlags(fs, args, "holdfast doctor [flags]", stdout)
+	const usage = `holdfast doctor [flags]
+
+Looks for damage in a store, also while a server runs on it. It repairs rows of dead holders, unfinished ends of files and
+leftovers of crashes. It removes no output and touches no session that a process holds.`
+	rest, err := parseFlags(fs, args, usage, stdout)
 	if err != nil {
 		return "", false, err
 	}

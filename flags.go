@@ -10,20 +10,23 @@ import (
 	"strings"
 )
 
-// parseFlags parses args, up to "--" or the first word that is no flag, and
-// returns what follows. With --help it prints the flags and returns
+// parseFlags parses args up to "--" and returns what follows; a word that is no
+// flag before that is refused. With --help it prints the flags and returns
 // flag.ErrHelp.
 func parseFlags(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) ([]string, error) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
 	err := fs.Parse(args)
-	if err == nil {
-		return fs.Args(), nil
+	if rest := fs.Args(); err == nil {
+		if n := len(args) - len(rest); len(rest) > 0 && (n == 0 || args[n-1] != "--") {
+			usage, _, _ = strings.Cut(usage, "\n")
+			return nil, &usageError{fmt.Sprintf("%s has no argument %q", fs.Name(), shorten(rest[0])), "usage: " + usage}
+		}
+		return rest, nil
 	}
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(stdout, "usage: %s\n\n", usage)
-		fs.SetOutput(stdout)
-		fs.PrintDefaults()
+		fs.VisitAll(func(f *flag.Flag) { printFlag(stdout, f) })
 		return nil, flag.ErrHelp
 	}
 	hint := fmt.Sprintf("holdfast %s --help lists the flags", fs.Name())
@@ -34,6 +37,19 @@ func parseFlags(fs *flag.FlagSet, args []string, usage string, stdout io.Writer)
 		return nil, &usageError{fmt.Sprintf("unknown flag %q", name), didYouMean(name, known, hint)}
 	}
 	return nil, &usageError{err.Error(), hint}
+}
+
+// printFlag describes a flag in a line or two.
+func printFlag(w io.Writer, f *flag.Flag) {
+	value, text := flag.UnquoteUsage(f)
+	if value != "" {
+		value = " " + strings.ToUpper(value)
+	}
+	fmt.Fprintf(w, "  --%s%s\n        %s", f.Name, value, text)
+	if f.DefValue != "" && f.DefValue != "false" {
+		fmt.Fprintf(w, " (%s)", f.DefValue)
+	}
+	fmt.Fprintln(w)
 }
 
 // didYouMean names the known word that is nearest to what was typed, or gives

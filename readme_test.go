@@ -47,7 +47,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	if err := run(t.Context(), []string{"serve", "--help"}, &help, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	flags := regexp.MustCompile(`(?m)^  -([a-z-]+)`).FindAllStringSubmatch(help.String(), -1)
+	flags := regexp.MustCompile(`(?m)^  --([a-z-]+)`).FindAllStringSubmatch(help.String(), -1)
 	if len(flags) == 0 {
 		t.Fatalf("serve --help has no flags:\n%s", help.String())
 	}

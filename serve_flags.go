@@ -32,7 +32,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	var listen string
 	var insecure, alone bool
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
-	fs.StringVar(&f.store, "store", "", "the `folder` of the sessions; default: $HOLDFAST_STORE, or holdfast in $XDG_STATE_HOME")
+	fs.StringVar(&f.store, "store", "", "the `folder` of the sessions; "+storeDefault)
 	fs.StringVar(&listen, "listen", "127.0.0.1:7070", "`address` and port to listen on; port 0 takes a free one")
 	fs.Func("allow-host", "another host `name` that clients use; may be given more than once", func(v string) error {
 		f.hosts = append(f.hosts, hostName(v))
@@ -43,7 +43,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	fs.StringVar(&f.key, "tls-key", "", "PEM `file` with the certificate's key")
 	fs.Var(&f.keep, "keep-output", "output to keep of a session, a `size` such as 1GiB; 0 keeps all")
 	fs.DurationVar(&f.idle, "idle-after", 30*time.Second, "quiet `time` after which a session counts as idle")
-	fs.TextVar(&f.level, "log-level", slog.LevelInfo, "debug, info, warn or error `level`")
+	fs.TextVar(&f.level, "log-level", slog.LevelInfo, "how much to log, a `level`: debug, info, warn or error")
 	fs.StringVar(&f.resume, "resume", "", "a `session` to resume and bind at the start")
 	fs.BoolVar(&alone, "no-auto-resume", false, "leave sessions that the last end of the server interrupted as they are")
 	fs.IntVar(&f.most, "auto-resume-max", 100, "the `number` of interrupted sessions to resume at most, the newest first")
@@ -84,6 +84,9 @@ func (f *serveFlags) check(insecure bool) error {
 		"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it",
 	}
 }
+
+// storeDefault describes what storeDir chooses, for the help of commands.
+const storeDefault = "else $HOLDFAST_STORE, $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast"
 
 // storeDir is where the sessions are, unless the command line says so.
 func storeDir(dir string) (string, error) {
