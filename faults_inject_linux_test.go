@@ -1,0 +1,305 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"holdfast/session"
+)
+
+// A fault is a way in which a disk fails.
+type fault struct {
+	calls string // that fail, as strace names a set of them
+	errno string
+	when  string // which of these calls, counted in each thread: FIRST+STEP
+}
+
+func (f fault) String() string { return f.calls + " " + f.errno + " " + f.when }
+
+// begin lets the fault happen to the server, until end is called. That returns
+// how often it did.
+func (f fault) begin(s *diskServer) (end func() int) {
+	s.t.Helper()
+	if f.calls == "write" {
+		return s.limitFiles()
+	}
+	trace := filepath.Join(s.t.TempDir(), "trace")
+	strace := exec.Command("strace", "-f", "-qq", "-o", trace, "-e", "trace="+f.calls,
+		"-e", fmt.Sprintf("inject=%s:error=%s:when=%s", f.calls, f.errno, f.when), "-p", strconv.Itoa(s.Process.Pid))
+	said := new(lockedBuffer)
+	strace.Stderr = said
+	if err := strace.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	waitFor(s.t, "strace", func() bool { return traced(s.Process.Pid) || said.String() != "" })
+	return func() int {
+		strace.Process.Signal(os.Interrupt)
+		strace.Wait()
+		if text := said.String(); text != "" {
+			s.t.Fatalf("%v: strace: %s", f, text)
+		}
+		b, err := os.ReadFile(trace)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return strings.Count(string(b), "(INJECTED)")
+	}
+}
+
+// traced reports whether all threads of a process are.
+func traced(pid int) bool {
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	for _, path := range tasks {
+		b, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(b), "\nTracerPid:\t0\n") {
+			return false
+		}
+	}
+	return err == nil && len(tasks) > 0
+}
+
+// limitFiles lets no file of the server grow. To fail all its writes would
+// cut its connections too, and stop its runtime.
+func (s *diskServer) limitFiles() (end func() int) {
+	s.t.Helper()
+	var old unix.Rlimit
+	if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, nil, &old); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Max: old.Max}, nil); err != nil {
+		s.t.Fatal(err)
+	}
+	before := strings.Count(s.serverProcess.logs.String(), "file too large")
+	return func() int {
+		if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &old, nil); err != nil {
+			s.t.Fatal(err)
+		}
+		return strings.Count(s.serverProcess.logs.String(), "file too large") - before
+	}
+}
+
+// Whatever the disk refuses, the server lives, says what was not done, and
+// works when the disk does; and no output is missing.
+func TestFailingDisk(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var total tally
+	both, some := []string{"ENOSPC", "EIO"}, []string{"1+1", "1+2", "2+3"}
+	for _, c := range []struct {
+		calls   string
+		errnos  []string
+		whens   []string
+		printed int
+	}{
+		{"pwrite64", both, some, 20000},
+		{"fsync", both, some, 20000},
+		{"openat", both, some, 20000},
+		{"/^rename", both, some, 20000},
+		{"/^mkdir", both, some, 20000},
+		{"ftruncate", both, some, 20000},
+		{"copy_file_range", both, some, 20000},
+		{"/^link", both, some[:1], sealing + 1},
+		{"write", []string{"EFBIG"}, some[:1], 20000},
+	} {
+		all.Go(func() {
+			t.Run(strings.Trim(c.calls, "/^"), func(t *testing.T) {
+				d := newDisk(t, "size=256m")
+				s := d.serve()
+				s.untidy = c.calls == "openat" // which a removal needs
+				var sum tally
+				for _, errno := range c.errnos {
+					for _, when := range c.whens {
+						r := &round{diskServer: s, fault: fault{c.calls, errno, when}, printed: c.printed}
+						r.run()
+						t.Logf("%v: %v", r.fault, r.tally)
+						sum.add(r.tally)
+						if t.Failed() {
+							return
+						}
+					}
+				}
+				s.Process.Signal(os.Interrupt)
+				if err := s.ended(); err != nil {
+					t.Errorf("serve ends with %v", err)
+				}
+				d.serve().wantWhole("after a restart")
+				if sum.faults == 0 {
+					t.Errorf("no call of %s failed, the test shows nothing", c.calls)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				total.add(sum)
+			})
+		})
+	}
+	all.Wait()
+	t.Logf("in all: %v", total)
+}
+
+// A round is everything that can be done, once with a fault and once without.
+type round struct {
+	*diskServer
+	fault
+
+	printed int             // how far the program counts while the disk fails
+	made    map[string]bool // sessions that were answered with success
+	tally
+}
+
+// sealing is how far a program must count to print more than a segment. Only
+// sealed segments are linked.
+const sealing = 1_300_000
+
+// A tally is what happened in some rounds.
+type tally struct{ faults, requests, refused, compared int }
+
+func (t *tally) add(more tally) {
+	t.faults, t.requests = t.faults+more.faults, t.requests+more.requests
+	t.refused, t.compared = t.refused+more.refused, t.compared+more.compared
+}
+
+func (t tally) String() string {
+	return fmt.Sprintf("%d faults, %d of %d requests refused, %d bytes compared", t.faults, t.refused, t.requests, t.compared)
+}
+
+func (r *round) run() {
+	t := r.t
+	t.Helper()
+	id, ended, doomed := r.counts("counter"), r.stopped("ended"), r.counts("doomed")
+	r.made = map[string]bool{id: true, ended: true, doomed: true}
+	stream := listenTo(t, r.events("/sessions/"+id+"/events?from=0"))
+
+	if r.printed > sealing {
+		r.typed(id, fmt.Sprint("1 ", r.printed))
+		r.settled(id, len(count(1, r.printed))+len("ready\r\n"))
+	}
+	end := r.begin(r.diskServer)
+	if r.printed <= sealing {
+		r.typed(id, fmt.Sprint("1 ", r.printed))
+	}
+	for _, op := range everything(id, ended, doomed) {
+		r.attempt(op)
+	}
+	if list := r.do("GET", "/sessions", ""); list.status == http.StatusOK && !strings.Contains(list.body, id) {
+		t.Errorf("%v: session %s is not in the list: %s", r.fault, id, list.body)
+	}
+	r.faults = end()
+	for id, v := range r.list() {
+		if !r.made[id] {
+			t.Errorf("%v: there is a session that nobody was told of: %s, %s, %q", r.fault, id, v.State, v.Argv)
+		}
+	}
+	r.compare(id, stream)
+	r.wantWhole(r.fault.String())
+
+	ended, doomed = r.stopped("ended again"), r.counts("doomed again")
+	for _, op := range everything(id, ended, doomed) {
+		if a := r.do(op.method, op.path, op.body); a.status >= 300 {
+			t.Errorf("after %v: %s %s = %d %s", r.fault, op.method, op.path, a.status, a.body)
+		}
+	}
+	for id := range r.list() {
+		if a := r.do("DELETE", "/sessions/"+id, ""); a.status != http.StatusNoContent {
+			t.Errorf("after %v: DELETE = %d %s", r.fault, a.status, a.body)
+		}
+	}
+	r.wantWhole("after " + r.fault.String())
+}
+
+// An op is a request.
+type op struct{ method, path, body string }
+
+// everything is what can be asked for with a live session, an ended one, and one
+// that nobody will miss.
+func everything(id, ended, doomed string) []op {
+	return []op{
+		{"GET", "/sessions/" + id, ""},
+		{"PATCH", "/sessions/" + id, `{"name":"renamed"}`},
+		{"POST", "/sessions/" + id + "/resize", `{"cols":100,"rows":30}`},
+		{"POST", "/new", `{"argv":["sleep","600"]}`},
+		{"POST", "/sessions", `{"argv":["sleep","600"]}`},
+		{"POST", "/sessions/" + id + "/fork", ""},
+		{"POST", "/sessions/" + ended + "/start", ""},
+		{"POST", "/sessions/" + ended + "/stop", ""},
+		{"POST", "/resume", `{"id":"` + ended + `"}`},
+		{"POST", "/switch", `{"argv":["sleep","601"]}`},
+		{"DELETE", "/sessions/" + doomed, ""},
+		{"GET", "/sessions/" + id + "/turns", ""},
+		{"GET", "/sessions/" + id + "/output?from=-1", ""},
+		{"GET", "/profiles", ""},
+	}
+}
+
+// attempt sends a request that may fail: with a problem that says why.
+func (r *round) attempt(op op) {
+	r.t.Helper()
+	a := r.do(op.method, op.path, op.body)
+	r.requests++
+	if a.status < 300 {
+		if a.status == http.StatusCreated {
+			r.made[must[session.View](r.testServer, a, http.StatusCreated).ID] = true
+		}
+		return
+	}
+	r.refused++
+	var p problem
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Detail == "" || p.Status != a.status {
+		r.t.Errorf("%v: %s %s = %d %s; want a problem with its reason", r.fault, op.method, op.path, a.status, a.body)
+	}
+}
+
+// compare lets the program of the round go on, and compares the log and what
+// its reader was sent with what it printed. If the lease was lost meanwhile the
+// program was ended early, and is started again.
+func (r *round) compare(id string, stream <-chan heard) {
+	t := r.t
+	t.Helper()
+	want := append([]byte("ready\r\n"), count(1, r.printed)...)
+	r.settled(id, len(want))
+	if a := r.do("POST", "/sessions/"+id+"/input?enter=1", "1 3"); a.status != http.StatusOK {
+		wantProblem(t, a, http.StatusConflict, "not-live")
+	}
+	want = append(want, count(1, 3)...)
+	r.settled(id, len(want))
+	v := must[session.View](r.testServer, r.do("POST", "/sessions/"+id+"/stop", ""), http.StatusOK)
+	log := r.log(id)
+	switch {
+	case v.State == "stopped":
+		wantSame(t, r.fault.String()+": the log", log, want)
+	case v.State != "interrupted" || len(log) > len(want):
+		t.Fatalf("%v: state %q after a stop, with %d bytes", r.fault, v.State, len(log))
+	default:
+		wantSame(t, r.fault.String()+": the log", log, want[:len(log)])
+	}
+	h := <-stream
+	seen := h.output
+	if len(seen) < len(log) && len(seen) > 0 { // it was cut off, and comes back
+		last := fmt.Sprintf("%s/%d", id, len(seen))
+		again := <-listenTo(t, r.events("/sessions/"+id+"/events", "Last-Event-ID", last))
+		seen = append(seen, again.output...)
+	}
+	wantSame(t, r.fault.String()+": what the reader has", seen, log)
+	r.compared = len(log) + len(seen)
+	must[session.View](r.testServer, r.do("POST", "/sessions/"+id+"/start", ""), http.StatusOK)
+	waitFor(t, "the next run", func() bool { return strings.HasSuffix(string(r.log(id)), string(log)+"ready\r\n") })
+}
+
+// settled waits until a session has printed so much, or has ended.
+func (r *round) settled(id string, printed int) {
+	r.t.Helper()
+	waitFor(r.t, "all output", func() bool {
+		v := r.get(id)
+		return !v.Live || v.StorageError == "" && v.Cursor == int64(printed)
+	})
+}
