@@ -11,20 +11,6 @@ import (
 	"holdfast/session"
 )
 
-// programs are what sessions run. Each gets a tag of its own as $0.
-var programs = map[string]string{
-	"echo":  "echo ready; exec cat",
-	"quick": "echo bye; exit 3",
-	"loud":  `while :; do cat text; read -rt 0.05 -N 1; done`,
-	"flood": `stty raw -echo; head -c 300000 /dev/zero | tr '\0' x; exec cat`,
-	// deaf survives its hangup from its first line of input on, when its
-	// start was recorded.
-	"deaf": `echo ready; read -r; trap '' HUP; echo deaf; exec sleep 600`,
-}
-
-// kinds says how often each is run.
-var kinds = []string{"echo", "echo", "echo", "quick", "quick", "loud", "loud", "deaf", "deaf", "flood"}
-
 // maxOwn is how many sessions a client has at most.
 const maxOwn = 6
 
@@ -42,17 +28,10 @@ type client struct {
 	bound []string // ids or tags, one of which is bound; "" is nothing
 }
 
-// A birth is a session that was asked for.
-type birth struct {
-	tag    string // its name, or its last argument
-	kind   string
-	parent *known // of a fork
-}
-
 // act does one thing. It reports false when that was not answered, because the
 // server is dying.
 func (c *client) act() bool {
-	c.forget()
+	c.own = slices.DeleteFunc(c.own, func(k *known) bool { return k.gone })
 	n := c.rnd.IntN(100)
 	if len(c.own) == 0 || n < 22 && len(c.own) < maxOwn {
 		return c.create()
@@ -75,15 +54,6 @@ func (c *client) act() bool {
 		return c.resume(k)
 	default:
 		return c.remove(k)
-	}
-}
-
-// forget drops what is deleted.
-func (c *client) forget() {
-	for i := len(c.own) - 1; i >= 0; i-- {
-		if c.own[i].gone {
-			c.own = append(c.own[:i], c.own[i+1:]...)
-		}
 	}
 }
 
@@ -122,95 +92,8 @@ func (c *client) decode(what string, a answer, status int) (v session.View) {
 	return v
 }
 
-func (c *client) tag() string {
-	c.tags++
-	return fmt.Sprintf("s%d-%d", c.number, c.tags)
-}
-
-func argv(kind, tag string) []string { return []string{"bash", "-c", programs[kind], tag} }
-
-func (c *client) create() bool {
-	b := birth{tag: c.tag(), kind: kinds[c.rnd.IntN(len(kinds))]}
-	path := "/sessions"
-	if c.binds {
-		path = "/new"
-	}
-	return c.bear(b, path, map[string]any{
-		"argv": argv(b.kind, b.tag), "name": b.tag, "cwd": c.w.cwd, "auto_resume": c.rnd.IntN(2) == 0,
-	})
-}
-
-func (c *client) fork(k *known) bool {
-	b := birth{tag: c.tag(), kind: k.kind, parent: k}
-	body := map[string]any{"name": b.tag}
-	path := "/sessions/" + k.id + "/fork"
-	if c.binds {
-		path, body["id"] = "/fork", k.id
-	}
-	return c.bear(b, path, body)
-}
-
-// goOnIn binds a session and switches to another program in a fork of it.
-func (c *client) goOnIn(k *known) bool {
-	if !c.resume(k) {
-		return false
-	}
-	b := birth{tag: c.tag(), kind: kinds[c.rnd.IntN(len(kinds))], parent: k}
-	k.ask(asked{stop: true})
-	return c.bear(b, "/switch", map[string]any{"argv": argv(b.kind, b.tag)}) && c.look(k)
-}
-
-// look learns how a session is that another request has changed.
-func (c *client) look(k *known) bool {
-	a, ok := c.send("GET", "/sessions/"+k.id, "")
-	if ok {
-		k.told(c.decode("look", a, http.StatusOK))
-	}
-	return ok
-}
-
-// bear asks for a session.
-func (c *client) bear(b birth, path string, body any) bool {
-	c.cut = append(c.cut, b)
-	c.bind(b.tag)
-	a, ok := c.send("POST", path, body)
-	if !ok {
-		return false
-	}
-	c.cut = c.cut[:len(c.cut)-1]
-	v := c.decode(path, a, http.StatusCreated)
-	if v.ID != "" {
-		c.w.read(c.adopt(b, v))
-		c.bind(v.ID)()
-	}
-	return v.ID != ""
-}
-
-// bind notes that the binding may move to id, and returns what notes that it
-// has.
-func (c *client) bind(id string) (done func()) {
-	if c.binds {
-		c.bound = append(c.bound, id)
-	}
-	return func() {
-		if c.binds {
-			c.bound = []string{id}
-		}
-	}
-}
-
-// adopt takes a session as its own.
-func (c *client) adopt(b birth, v session.View) *known {
-	k := &known{id: v.ID, kind: b.kind, parent: b.parent, view: v}
-	c.own = append(c.own, k)
-	c.w.mu.Lock()
-	defer c.w.mu.Unlock()
-	c.w.known[v.ID] = k
-	return k
-}
-
 func (c *client) input(k *known) bool {
-	k.ask(asked{turn: true})
+	k.asked = asked{turn: true}
 	a, ok := c.send("POST", "/sessions/"+k.id+"/input?enter=1", fmt.Sprintf("typed %d", c.rnd.Uint32()))
 	if !ok {
 		return false
@@ -224,7 +107,7 @@ func (c *client) input(k *known) bool {
 
 func (c *client) resize(k *known) bool {
 	cols, rows := uint16(1+c.rnd.IntN(300)), uint16(1+c.rnd.IntN(100))
-	k.ask(asked{cols: cols, rows: rows})
+	k.asked = asked{cols: cols, rows: rows}
 	a, ok := c.send("POST", "/sessions/"+k.id+"/resize", map[string]any{"cols": cols, "rows": rows})
 	if !ok {
 		return false
@@ -238,7 +121,7 @@ func (c *client) resize(k *known) bool {
 
 func (c *client) rename(k *known) bool {
 	name := fmt.Sprintf("%s+%d", c.tag(), c.rnd.IntN(100))
-	k.ask(asked{name: name})
+	k.asked = asked{name: name}
 	a, ok := c.send("PATCH", "/sessions/"+k.id, map[string]any{"name": name})
 	if ok {
 		k.told(c.decode("rename", a, http.StatusOK))
@@ -247,7 +130,7 @@ func (c *client) rename(k *known) bool {
 }
 
 func (c *client) stop(k *known) bool {
-	k.ask(asked{stop: true})
+	k.asked = asked{stop: true}
 	a, ok := c.send("POST", "/sessions/"+k.id+"/stop", "")
 	if !ok {
 		return false
@@ -267,7 +150,7 @@ func (c *client) resume(k *known) bool {
 		path, body = "/resume", map[string]any{"id": k.id}
 	}
 	bound := c.bind(k.id)
-	k.ask(asked{start: true})
+	k.asked = asked{start: true}
 	a, ok := c.send("POST", path, body)
 	if !ok {
 		return false
@@ -282,7 +165,7 @@ func (c *client) resume(k *known) bool {
 }
 
 func (c *client) remove(k *known) bool {
-	k.ask(asked{remove: true})
+	k.asked = asked{remove: true}
 	k.deleting.Store(true)
 	before := c.bound
 	unbound := c.bind("")
@@ -298,4 +181,13 @@ func (c *client) remove(k *known) bool {
 		unbound()
 	}
 	return true
+}
+
+// look learns how a session is that another request has changed.
+func (c *client) look(k *known) bool {
+	a, ok := c.send("GET", "/sessions/"+k.id, "")
+	if ok {
+		k.told(c.decode("look", a, http.StatusOK))
+	}
+	return ok
 }

@@ -35,15 +35,11 @@ type asked struct {
 
 func (k *known) String() string { return k.kind + " " + k.id }
 
-func (k *known) ask(a asked) { k.asked = a }
-
 // told takes an answer that has the whole session.
 func (k *known) told(v session.View) {
-	if v.ID == "" {
-		return // which was reported
+	if v.ID != "" { // or that was reported
+		k.view, k.asked = v, asked{}
 	}
-	// An answer may be older than the turns that it does not tell of.
-	k.view, k.asked = v, asked{}
 }
 
 // answered takes an answer to a request that needs a program. Only some

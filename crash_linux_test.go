@@ -16,7 +16,7 @@ import (
 
 // rounds is how often the server is killed while it works. It is also killed
 // while it starts.
-const rounds = 56
+const rounds = 50
 
 // Clients make sessions, type, resize, fork, switch, rename, stop, start and
 // delete them, and read all output, when the server is killed at any moment.
@@ -128,7 +128,7 @@ func (w *world) killTheStart() {
 // work lets the clients at the server until it is killed: in the middle of
 // what they do after some number of answers.
 func (w *world) work() {
-	w.left.Store(w.rnd.Int64N(80))
+	w.left.Store(w.rnd.Int64N(60))
 	delay := time.Duration(w.rnd.IntN(5000)) * time.Microsecond
 	for _, k := range w.sessions() {
 		w.read(k)
@@ -145,10 +145,15 @@ func (w *world) work() {
 			}
 		})
 	}
-	<-enough
+	over := make(chan struct{})
+	go func() { clients.Wait(); close(over) }()
+	select {
+	case <-enough:
+	case <-over: // each has found an error
+	}
 	<-time.After(delay)
 	w.kill()
-	clients.Wait()
+	<-over
 	w.readers.Wait()
 	w.ts.unix.CloseIdleConnections()
 }

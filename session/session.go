@@ -18,7 +18,11 @@
 //
 // It does not restart programs that end, and it decides nothing from a pid: a
 // row that claims a live program is checked against its lease. A program that
-// escapes from its kernel session (setsid) is not ended by a stop.
+// escapes from its kernel session (setsid) is not ended by a stop. What is left
+// of a run whose holder was killed is ended by the next start, stop or deletion
+// if the program itself is still there and was recorded, which happens a few
+// milliseconds after its start. Nothing but the hangup of the terminal ends the
+// rest.
 //
 // # Concurrency
 //
