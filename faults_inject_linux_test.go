@@ -103,7 +103,7 @@ func TestFailingDisk(t *testing.T) {
 		printed int
 	}{
 		{"pwrite64", both, some, 20000},
-		{"fsync", both, some, 20000},
+		{"fsync", both, append(some[:3:3], "4+4"), 20000},
 		{"openat", both, some, 20000},
 		{"/^rename", both, some, 20000},
 		{"/^mkdir", both, some, 20000},
@@ -188,13 +188,21 @@ func (r *round) run() {
 	if r.printed <= sealing {
 		r.typed(id, fmt.Sprint("1 ", r.printed))
 	}
+	names := map[string]string{"/sessions/" + id: "counter", "/sessions/" + ended: "ended"}
 	for _, op := range everything(id, ended, doomed) {
-		r.attempt(op)
+		if ok := r.attempt(op); ok && op.method == "PATCH" {
+			names[op.path] = "renamed"
+		}
 	}
 	if list := r.do("GET", "/sessions", ""); list.status == http.StatusOK && !strings.Contains(list.body, id) {
 		t.Errorf("%v: session %s is not in the list: %s", r.fault, id, list.body)
 	}
 	r.faults = end()
+	for path, want := range names {
+		if got := must[session.View](r.testServer, r.do("GET", path, ""), http.StatusOK).Name; got != want {
+			t.Errorf("%v: a name is %q, want %q: a change was refused and made, or the other way round", r.fault, got, want)
+		}
+	}
 	for id, v := range r.list() {
 		if !r.made[id] {
 			t.Errorf("%v: there is a session that nobody was told of: %s, %s, %q", r.fault, id, v.State, v.Argv)
@@ -226,6 +234,7 @@ func everything(id, ended, doomed string) []op {
 	return []op{
 		{"GET", "/sessions/" + id, ""},
 		{"PATCH", "/sessions/" + id, `{"name":"renamed"}`},
+		{"PATCH", "/sessions/" + ended, `{"name":"renamed"}`},
 		{"POST", "/sessions/" + id + "/resize", `{"cols":100,"rows":30}`},
 		{"POST", "/new", `{"argv":["sleep","600"]}`},
 		{"POST", "/sessions", `{"argv":["sleep","600"]}`},
@@ -241,8 +250,9 @@ func everything(id, ended, doomed string) []op {
 	}
 }
 
-// attempt sends a request that may fail: with a problem that says why.
-func (r *round) attempt(op op) {
+// attempt sends a request that may fail: with a problem that says why. It
+// reports whether it did not.
+func (r *round) attempt(op op) bool {
 	r.t.Helper()
 	a := r.do(op.method, op.path, op.body)
 	r.requests++
@@ -250,13 +260,14 @@ func (r *round) attempt(op op) {
 		if a.status == http.StatusCreated {
 			r.made[must[session.View](r.testServer, a, http.StatusCreated).ID] = true
 		}
-		return
+		return true
 	}
 	r.refused++
 	var p problem
 	if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Detail == "" || p.Status != a.status {
 		r.t.Errorf("%v: %s %s = %d %s; want a problem with its reason", r.fault, op.method, op.path, a.status, a.body)
 	}
+	return false
 }
 
 // compare lets the program of the round go on, and compares the log and what

@@ -39,8 +39,12 @@ func newDisk(t *testing.T, options string) *disk {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to mount a file system")
 	}
-	dir := t.TempDir()
-	keeper := exec.Command("sh", "-c", `mount -t tmpfs -o "$1" tmpfs "$2" && echo mounted && exec cat`, "sh", options, dir)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, exe := t.TempDir(), filepath.Join(t.TempDir(), "holdfast")
+	keeper := exec.Command("sh", "-c", keepMount, "sh", options, dir, exe, self)
 	keeper.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	keeper.Stderr = t.Output()
 	stdin, err := keeper.StdinPipe() // cat ends with this process
@@ -58,18 +62,16 @@ func newDisk(t *testing.T, options string) *disk {
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "mounted\n" {
 		t.Fatalf("mount prints %q, %v", line, err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	pid := strconv.Itoa(keeper.Process.Pid)
-	d := &disk{t, pid, dir, filepath.Join("/proc", pid, "root", dir), filepath.Join(t.TempDir(), "holdfast")}
-	script := fmt.Sprintf("#!/bin/sh\nexec nsenter --target %s --mount -- %s \"$@\"\n", pid, self)
-	if err := os.WriteFile(d.exe, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return &disk{t: t, pid: pid, dir: dir, path: filepath.Join("/proc", pid, "root", dir), exe: exe}
 }
+
+// keepMount mounts a tmpfs and keeps it. The script that goes there is not
+// written by this process, which could not run it while a child of it that is
+// just being started has it open.
+const keepMount = `mount -t tmpfs -o "$1" tmpfs "$2" &&
+	printf '#!/bin/sh\nexec nsenter --target %s --mount -- %s "$@"\n' $$ "$4" >"$3" && chmod +x "$3" &&
+	echo mounted && exec cat`
 
 // run runs a command that sees the disk.
 func (d *disk) run(argv ...string) {
