@@ -12,9 +12,12 @@ import (
 // A change is something that a crash may cut short at any of its steps.
 type change struct {
 	name   string
+	logged string // the step after which the log has its new end; empty: commit
 	commit string // the step after which the new state is there
 	run    func(s *Store, id string) error
 }
+
+var crashOptions = Options{SegmentSize: 4, Boot: "b1"}
 
 func changes() []change {
 	create := func(from *Source) func(s *Store, id string) error {
@@ -29,22 +32,34 @@ func changes() []change {
 		}
 	}
 	return []change{
-		{"create", "publish", create(nil)},
-		{"fork", "publish", func(s *Store, id string) error {
+		{"create", "", "publish", create(nil)},
+		{"fork", "", "publish", func(s *Store, id string) error {
 			ids, err := s.IDs()
 			if err != nil {
 				return err
 			}
 			return create(&Source{ID: ids[0], At: 7})(s, id)
 		}},
-		{"open", "rename", func(s *Store, id string) error {
+		{"open", "", "rename", func(s *Store, id string) error {
 			w, err := s.OpenWriter(id)
 			if err != nil {
 				return err
 			}
 			return w.Close()
 		}},
-		{"update", "rename", func(s *Store, id string) (err error) {
+		{"open after a reboot", "repair", "rename", func(s *Store, id string) error {
+			after, err := Open(s.Dir(), Options{SegmentSize: 4, Boot: "b2"})
+			if err != nil {
+				return err
+			}
+			after.hook = s.hook
+			w, err := after.OpenWriter(id)
+			if err != nil {
+				return err
+			}
+			return w.Close()
+		}},
+		{"update", "", "rename", func(s *Store, id string) (err error) {
 			h := s.hook
 			s.hook = nil
 			w, err := s.OpenWriter(id)
@@ -55,14 +70,14 @@ func changes() []change {
 			_, err = w.Update(true, func(r *Row) error { r.Name = "renamed"; return nil })
 			return errors.Join(err, w.Close())
 		}},
-		{"remove", "discard", (*Store).Remove},
+		{"remove", "", "discard", (*Store).Remove},
 	}
 }
 
 // crashRole makes a change and dies by SIGKILL at one of its steps.
 func crashRole(args []string) error {
 	dir, id, name, at := args[0], args[1], args[2], args[3]
-	s, err := Open(dir, Options{SegmentSize: 4})
+	s, err := Open(dir, crashOptions)
 	if err != nil {
 		return err
 	}
@@ -118,7 +133,7 @@ func outcomeOf(t *testing.T, s *Store, id string) outcome {
 // is to change: that session's, or a new one's.
 func prepare(t *testing.T, c change) (s *Store, id string) {
 	t.Helper()
-	s = openTestStore(t, "", Options{SegmentSize: 4})
+	s = openTestStore(t, "", crashOptions)
 	w := mustCreate(t, s, newRow())
 	if err := w.Append(outputFrom(0, 10)); err != nil {
 		t.Fatal(err)
@@ -148,8 +163,11 @@ func TestCrashAtAnyStepLeavesTheOldOrTheNewState(t *testing.T) {
 		}
 		for i, step := range steps {
 			want := old
-			if i > commit {
+			switch {
+			case i > commit:
 				want = changed
+			case c.logged != "" && i > slices.Index(steps, c.logged):
+				want.Log = changed.Log
 			}
 			t.Run(c.name+"/"+step, func(t *testing.T) {
 				t.Parallel()
@@ -167,7 +185,7 @@ func crashAt(t *testing.T, c change, step string, want outcome) {
 	if err == nil || err.Error() != "signal: killed" {
 		t.Fatalf("the other process ended with %v, want it killed", err)
 	}
-	s = openTestStore(t, s.Dir(), Options{SegmentSize: 4})
+	s = openTestStore(t, s.Dir(), crashOptions)
 	got := outcomeOf(t, s, id)
 	if c.name == "update" && want.There {
 		want.Epoch = got.Epoch // raised by its OpenWriter, before the step
