@@ -76,6 +76,7 @@ function sender(server) {
       await new Promise((resolve) => (changed = resolve));
     }
   };
+  it.run = 1;
   return { it, reports, until };
 }
 
@@ -183,4 +184,48 @@ test('what was typed before the page went to another session still arrives', asy
   held.it.type(bytes('never seen'));
   held.it.close();
   assert.equal(held.it.waiting, 0);
+});
+
+test('keys are not typed to another run of the program than they were meant for', async (t) => {
+  const server = await start(t);
+  const { it, reports, until } = sender(server);
+  it.type(bytes('rm é\x1b[A\x1bOB\r'));
+  it.type(bytes('\x1b[?1;2c'), false);
+  assert.deepEqual(reports, [{ kind: 'waiting' }]);
+  it.run = 2;
+  it.type(bytes('ls'));
+  it.open();
+  await until(() => server.typed === 'ls');
+  assert.deepEqual(reports, [{ kind: 'waiting' }, { kind: 'outlived', keys: 7 }, { kind: 'waiting' }]);
+});
+
+test('a request without an answer is not repeated to another run', async (t) => {
+  const server = await start(t, (n) => (n === 1 ? 'lose' : 'type'));
+  const { it, reports, until } = sender(server);
+  it.open();
+  it.type(bytes('a'));
+  it.type(bytes('bc'));
+  await until(() => reports.length === 1);
+  it.run = null;
+  it.run = 2;
+  it.type(bytes('d'));
+  await until(() => server.typed === 'ad');
+  assert.deepEqual(reports, [{ kind: 'retrying' }, { kind: 'outlived', keys: 3 }]);
+});
+
+test('a request without an answer is not repeated while keys are held', async (t) => {
+  const server = await start(t, (n) => (n === 1 ? 'lose' : 'type'));
+  const { it, reports, until } = sender(server);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  it.open();
+  it.type(bytes('a'));
+  it.hold();
+  await until(() => reports.length === 1);
+  it.type(bytes('b'));
+  t.mock.timers.tick(60_000);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(server.posts.length, 1);
+  it.open();
+  await until(() => server.typed === 'ab');
+  assert.equal(server.posts[0].key, server.posts[1].key);
 });

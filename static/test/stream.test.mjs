@@ -1,7 +1,7 @@
 // The log, followed over everything that cuts a connection.
 
 import assert from 'node:assert/strict';
-import { assertExact, pageTest, prompt, screen, see, shell, shellTest, start } from './harness.mjs';
+import { assertExact, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
 
 shellTest('a reload, and a new tab after the old one was closed, go on where it was', async ({ server, visitor, page, id }) => {
   await page.keyboard.type('x=kept; echo before\n');
@@ -63,20 +63,35 @@ shellTest('a server that is killed and started again goes on in an open page', a
   await assertExact(page, server, id);
 });
 
+shellTest('what is typed while the server is down is not typed to the run that it starts', async ({ server, page, id }) => {
+  await server.end('SIGKILL');
+  await page.waitForFunction(() => document.body.matches('.stale'));
+  assert.match(await page.title(), /^… bash: last seen running/);
+  await page.keyboard.type('echo lost\n');
+  await page.waitForFunction(() => document.querySelector('#link').textContent.endsWith('typing is held'));
+  await server.again();
+  await page.waitForSelector('.notice[data-key=outlived]');
+  assert.equal(await page.locator('.notice p').textContent(), '10 keys were typed for a program that has ended; they were not sent.');
+  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.runs === 2 && window.holdfast.session.live);
+  await page.keyboard.type('echo kept\n');
+  await see(page, /^kept$/);
+  assert.equal(await page.locator('body.stale').count(), 0);
+  assert.ok(!(await server.output(id, 0, (await server.get(id)).cursor)).includes('lost'));
+});
+
 pageTest('a program that is not started again by itself is resumed where it was', async ({ server, visitor }) => {
   const { id } = await server.session('cat');
   const page = await visitor.open(server.login);
   await page.waitForFunction(() => window.holdfast.phase === 'live');
   await page.click('#pane');
   await page.keyboard.type('before\n');
-  await see(page, /^before$/);
+  await seeLines(page, ['before', 'before']);
   await server.end('SIGKILL');
   await server.again();
   await page.click('#head [data-do=resume]');
   await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live);
   await page.keyboard.type('after\n');
-  await see(page, /^after$/);
-  await see(page, /^before$/);
+  await seeLines(page, ['before', 'before', 'after', 'after']);
   await assertExact(page, server, id);
 });
 

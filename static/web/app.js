@@ -78,7 +78,7 @@ async function refresh() {
 
 function drawStream() {
   if (attached) {
-    drawLink(attached.stream.phase, reachable);
+    drawLink(attached.phase, reachable, attached.held);
   }
 }
 
@@ -218,9 +218,10 @@ async function attach() {
     session: changed,
     sessions: changed,
     check,
+    held: drawStream,
     login: () => showLogin('The server wants a new login.'),
     phase: (name) => {
-      drawLink(name, reachable);
+      drawStream();
       if (name === 'replaying') {
         refresh().catch(() => {}); // what changed while there was no stream
       }

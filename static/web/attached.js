@@ -11,6 +11,7 @@ const most = 4 << 20; // bytes written to the screen and not drawn, before the s
 const least = 256 << 10; // and when it goes on
 const settle = 150; // ms after the last change of the window's size
 
+const runOf = (session) => (session.live ? session.runs : null);
 const key = ({ cols, rows }) => `${cols}x${rows}`;
 
 /**
@@ -19,7 +20,8 @@ const key = ({ cols, rows }) => `${cols}x${rows}`;
  * until somebody elsewhere does the same.
  *
  * Handlers: session(view), sessions(change), phase(name), check() as of
- * Stream, and login() when the server wants a new login.
+ * Stream, held() when something was typed that has to wait, and login() when
+ * the server wants a new login.
  */
 export class Attached {
   #screen;
@@ -29,12 +31,13 @@ export class Attached {
   #claimed = false; // the session's size follows this window
   #asked = []; // the last sizes that this page asked for
   #behind = false; // the stream was paused for the screen, and has not caught up
+  #held = false; // something that was typed waits for the stream
   #answering = true; // this tab answers for the emulator; of several, the last one looked at
   #tabs = new BroadcastChannel('holdfast');
-  #login;
+  #handlers;
 
   constructor(pane, Screen, handlers) {
-    this.#login = handlers.login;
+    this.#handlers = handlers;
     this.#screen = new Screen(pane, (bytes, person) => this.#input(bytes, person));
     this.#stream = new Stream(api.eventsURL, {
       ...handlers,
@@ -42,7 +45,8 @@ export class Attached {
       gap: (from, to) => this.#screen.note(`bytes ${from} to ${to} of the output no longer exist`),
       resize: (cols, rows) => this.#resized({ cols, rows }),
       end: () => {},
-      phase: (name) => this.#phase(name, handlers.phase),
+      lost: () => this.#lost(),
+      phase: (name) => this.#phase(name),
     });
     this.#tabs.onmessage = ({ data }) => {
       if (data === this.#session?.id) {
@@ -65,6 +69,16 @@ export class Attached {
     return this.#stream;
   }
 
+  /** The stream's phase; 'replaying' while it is paused for the screen. */
+  get phase() {
+    return this.#behind ? 'replaying' : this.#stream.phase;
+  }
+
+  /** Tells whether something that was typed waits for the stream. */
+  get held() {
+    return this.#held;
+  }
+
   /** Attaches to a session; null: to none, which still hears of changes. */
   attach(session) {
     this.#sender?.close();
@@ -72,6 +86,7 @@ export class Attached {
     this.#session = session;
     this.#claimed = false;
     this.#behind = false;
+    this.#held = false;
     this.#screen.clear();
     if (session?.state === 'unreadable') {
       this.#screen.note(`this session cannot be read: ${session.reason}`);
@@ -79,6 +94,7 @@ export class Attached {
     }
     if (session) {
       const sender = new Sender((bytes, id) => api.input(session.id, bytes, id), (what) => sender === this.#sender && this.#sent(what));
+      sender.run = runOf(session);
       this.#sender = sender;
       this.#screen.show(session.cols, session.rows);
       this.#answer();
@@ -92,6 +108,9 @@ export class Attached {
       dismiss('input');
     }
     this.#session = session;
+    if (this.#sender) {
+      this.#sender.run = runOf(session);
+    }
   }
 
   /** Makes the session as large as the window. */
@@ -111,19 +130,26 @@ export class Attached {
     this.#screen.focus();
   }
 
-  #phase(name, tell) {
+  #phase(name) {
     if (name === 'live') {
       this.#behind = false;
+      this.#held = false;
       this.#sender?.open();
     } else if (!this.#behind) {
       this.#sender?.hold();
     }
-    tell(name);
+    this.#handlers.phase(name);
+  }
+
+  /** Until the stream is back it is not known which run would get what is typed. */
+  #lost() {
+    this.#behind = false;
+    this.#sender?.hold();
   }
 
   #write(bytes, cursor) {
     this.#screen.write(bytes, this.#stream.phase !== 'live', () => {
-      if (this.#behind && this.#screen.pending < least) {
+      if (this.#screen.pending < least) {
         this.#stream.full = false;
       }
     });
@@ -149,14 +175,19 @@ export class Attached {
     if (person && !this.#claimed) {
       this.fit();
     }
-    this.#sender.type(bytes);
+    this.#sender.type(bytes, person);
   }
 
-  #sent({ kind, written, left, error }) {
+  #sent({ kind, written, left, error, keys }) {
     const sender = this.#sender;
     switch (kind) {
+      case 'waiting':
+        this.#held = true;
+        this.#handlers.held();
+        break;
       case 'retrying':
         notify('sending', 'No answer from the server: what you typed waits and is sent again.');
+        this.#stream.reopen(); // it may be dead too, and tells then which run there is
         break;
       case 'sent':
         dismiss('sending');
@@ -166,9 +197,16 @@ export class Attached {
           actions: [['Send the rest', () => sender.resume()], ['Drop the rest', () => sender.discard()]],
         });
         break;
+      case 'outlived':
+        dismiss('sending');
+        if (keys) {
+          const were = keys === 1 ? '1 key was' : `${keys} keys were`;
+          notify('outlived', `${were} typed for a program that has ended; ${keys === 1 ? 'it was' : 'they were'} not sent.`);
+        }
+        break;
       case 'refused':
         if (error.status === 401) {
-          this.#login();
+          this.#handlers.login();
         } else {
           notify('input', `Not typed: ${error.message}`, { tone: 'failed' });
         }

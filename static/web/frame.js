@@ -20,7 +20,7 @@ export function drawLogin(reason) {
   const error = $('#login .error');
   error.textContent = reason;
   error.hidden = reason === '';
-  mark(null);
+  draw(null);
   $('#token').focus();
 }
 
@@ -37,7 +37,7 @@ export function drawEmpty(sessions) {
   $('#empty p').textContent = sessions
     ? 'Choose one from the list, or start a new one.'
     : 'A session runs a program that goes on when this page is closed. Start a shell to begin.';
-  mark(null);
+  draw(null);
 }
 
 /** Shows what is known of the selected session, and offers what can be done with it. */
@@ -58,25 +58,44 @@ export function drawHead(session) {
   for (const button of $('#head').querySelectorAll('[data-do]')) {
     button.hidden = !can[button.dataset.do];
   }
-  mark(session);
+  draw(session);
 }
 
+let drawn = null; // the session that the tab shows
+
+function draw(session) {
+  drawn = session;
+  mark(session, document.body.classList.contains('stale'));
+}
+
+let link = null; // {phase, reachable, held} that are to be shown
 let linkTimer = 0;
 
-/** Says how the stream is, unless all is well or it is over in a moment. */
-export function drawLink(phase, reachable) {
-  clearTimeout(linkTimer);
-  if (phase === 'live' || phase === 'closed') {
-    $('#link').textContent = '';
-    return;
+/**
+ * Says how the stream is, unless all is well or it is over in a moment. Without
+ * a stream what is shown of sessions is marked as what was known last.
+ */
+export function drawLink(phase, reachable, held) {
+  link = { phase, reachable, held };
+  if (phase === 'live' || phase === 'closed' || $('#link').textContent) {
+    clearTimeout(linkTimer);
+    linkTimer = 0;
+    showLink();
+  } else {
+    linkTimer ||= setTimeout(showLink, patience);
   }
-  linkTimer = setTimeout(() => {
-    if (!navigator.onLine) {
-      $('#link').textContent = 'Offline';
-    } else if (!reachable) {
-      $('#link').textContent = 'Server not reachable, trying again…';
-    } else {
-      $('#link').textContent = phase === 'replaying' ? 'Catching up…' : 'Reconnecting…';
-    }
-  }, patience);
+}
+
+function showLink() {
+  linkTimer = 0;
+  const well = link.phase === 'live' || link.phase === 'closed';
+  $('#link').textContent = well ? '' : linkText(link) + (link.held ? ' · typing is held' : '');
+  document.body.classList.toggle('stale', !well && link.phase !== 'replaying');
+  draw(drawn);
+}
+
+function linkText({ phase, reachable }) {
+  if (!navigator.onLine) return 'Offline';
+  if (phase === 'replaying') return 'Catching up…';
+  return reachable ? 'Reconnecting…' : 'Server not reachable, trying again…';
 }

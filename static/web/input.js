@@ -5,6 +5,9 @@ const batchSize = 32 * 1024; // bytes; keepalive requests may have 64 KiB
 const firstDelay = 250; // ms before a request without an answer is repeated
 const maxDelay = 5_000;
 
+/** How many keys these bytes are: an escape sequence counts as one. */
+const countKeys = (bytes) => new TextDecoder().decode(bytes).match(/\x1b[[O][^@-~]*[@-~]|./gsu)?.length ?? 0;
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function newKey() {
@@ -15,16 +18,22 @@ function newKey() {
 /**
  * A Sender types into one session. It begins held: bytes wait until open().
  *
+ * What is typed is meant for the run of the program that was known when it was
+ * typed. It goes to no other: a request without an answer is not repeated, and
+ * what waits is not sent, once run says that there is another, or none.
+ *
  * post(bytes, key) sends a request; it rejects with an error that has `status`
  * (and `problem`) if the server refused, and with any other if there was no
- * answer. report(what) tells of trouble: {kind: 'retrying' | 'sent' |
- * 'stuck' (the program took only `written` bytes, `left` wait) | 'refused'
- * (`error`; those bytes are dropped)}.
+ * answer. report(what) tells of trouble: {kind: 'waiting' (held bytes that
+ * somebody typed) | 'retrying' | 'sent' | 'stuck' (the program took only
+ * `written` bytes, `left` wait) | 'refused' (`error`; those bytes are dropped)
+ * | 'outlived' (`keys` of a run that is over were dropped)}.
  */
 export class Sender {
   #post;
   #report;
-  #queue = []; // of Uint8Array, in order
+  #run = null;
+  #queue = []; // of {bytes, run, person}, in order; the first may have the key and tries of a request without an answer
   #held = true;
   #stuck = false;
   #busy = false;
@@ -35,13 +44,23 @@ export class Sender {
     this.#report = report;
   }
 
-  /** Bytes that are not in a request yet. */
+  /** Bytes that are not in a request. */
   get waiting() {
-    return this.#queue.reduce((sum, bytes) => sum + bytes.length, 0);
+    return this.#queue.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 
-  type(bytes) {
-    this.#queue.push(bytes);
+  /** The run of the program that is typed to; null: there is none. */
+  set run(run) {
+    this.#run = run;
+    this.#outlive();
+  }
+
+  /** Types bytes; person tells whether somebody typed them. */
+  type(bytes, person = true) {
+    this.#queue.push({ bytes, run: this.#run, person });
+    if (this.#held && person) {
+      this.#report({ kind: 'waiting' });
+    }
     this.#drain();
   }
 
@@ -51,7 +70,7 @@ export class Sender {
     this.#drain();
   }
 
-  /** Keeps bytes back; a request in flight goes on. */
+  /** Keeps bytes back; a request in flight goes on, but is not repeated meanwhile. */
   hold() {
     this.#held = true;
   }
@@ -68,10 +87,10 @@ export class Sender {
     this.#stuck = false;
   }
 
-  /** Ends it. What may go still goes, but a request without an answer is not repeated. */
+  /** Ends it. What may go still goes, but not after a request without an answer. */
   close() {
     this.#closed = true;
-    if (this.#held || this.#stuck) {
+    if (this.#held || this.#stuck || this.#queue[0]?.key) {
       this.discard();
     }
   }
@@ -87,56 +106,73 @@ export class Sender {
     this.#busy = false;
   }
 
+  /** Drops what was typed for a run that is over. */
+  #outlive() {
+    const over = this.#queue.filter(({ run }) => run !== this.#run);
+    this.#queue = this.#queue.filter(({ run }) => run === this.#run);
+    const keys = over.filter(({ person }) => person).reduce((sum, { bytes }) => sum + countKeys(bytes), 0);
+    if (over.length) {
+      this.#stuck = false;
+      this.#report({ kind: 'outlived', keys });
+    }
+  }
+
+  /** What the next request types, under one key until the server has answered. */
   #batch() {
+    if (this.#queue[0].key) {
+      return this.#queue.shift();
+    }
     const parts = [];
     let size = 0;
+    let person = false;
     while (this.#queue.length && size < batchSize) {
-      let part = this.#queue.shift();
-      if (part.length > batchSize - size) {
-        this.#queue.unshift(part.subarray(batchSize - size));
-        part = part.subarray(0, batchSize - size);
+      const item = this.#queue.shift();
+      const part = item.bytes.subarray(0, batchSize - size);
+      if (part.length < item.bytes.length) {
+        this.#queue.unshift({ ...item, bytes: item.bytes.subarray(part.length) });
       }
       parts.push(part);
       size += part.length;
+      person ||= item.person;
     }
-    const batch = new Uint8Array(size);
+    const bytes = new Uint8Array(size);
     let at = 0;
     for (const part of parts) {
-      batch.set(part, at);
+      bytes.set(part, at);
       at += part.length;
     }
-    return batch;
+    return { bytes, run: this.#run, person, key: newKey(), tries: 0 };
   }
 
-  /** Sends a batch, under one key until the server has answered. */
   async #send(batch) {
-    const key = newKey();
-    for (let tries = 0; tries === 0 || !this.#closed; tries++) {
-      try {
-        await this.#post(batch, key);
-        if (tries > 0) {
-          this.#report({ kind: 'sent' });
-        }
-        return;
-      } catch (error) {
-        if (error.status && error.status < 500) {
-          this.#refused(batch, error);
-          return;
-        }
-        this.#report({ kind: 'retrying' });
-        await pause(Math.min(maxDelay, firstDelay * 2 ** tries));
-      }
-    }
-  }
-
-  #refused(batch, error) {
-    if (error.status === 429) {
-      const written = error.problem.written ?? 0;
-      this.#queue.unshift(batch.subarray(written));
-      this.#stuck = true;
-      this.#report({ kind: 'stuck', written, left: this.waiting, error });
+    try {
+      await this.#post(batch.bytes, batch.key);
+    } catch (error) {
+      await this.#failed(batch, error);
       return;
     }
-    this.#report({ kind: 'refused', error });
+    if (batch.tries > 0) {
+      this.#report({ kind: 'sent' });
+    }
+  }
+
+  async #failed(batch, error) {
+    const { bytes, run, person, tries } = batch;
+    if (error.status === 429) {
+      const written = error.problem.written ?? 0;
+      this.#stuck = true;
+      this.#queue.unshift({ bytes: bytes.subarray(written), run, person });
+      this.#report({ kind: 'stuck', written, left: this.waiting, error });
+      this.#outlive();
+    } else if (error.status && error.status < 500) {
+      this.#report({ kind: 'refused', error });
+    } else if (this.#closed) {
+      this.discard();
+    } else {
+      this.#queue.unshift({ ...batch, tries: tries + 1 });
+      this.#report({ kind: 'retrying' });
+      this.#outlive();
+      await pause(Math.min(maxDelay, firstDelay * 2 ** tries));
+    }
   }
 }

@@ -27,7 +27,8 @@ function decodeBase64(text) {
  * 'connecting', 'replaying' (what was there when it connected), or 'live'.
  *
  * Handlers: bytes(bytes, cursor), gap(from, to), resize(cols, rows),
- * session(view), sessions(change), end(state), phase(name), and
+ * session(view), sessions(change), end(state), phase(name), lost() when a
+ * connection failed or is given up, other than for a full terminal, and
  * check(): a promise that must be kept before a failed stream is tried again;
  * it is rejected to try later, and kept with false to give up.
  */
@@ -76,13 +77,18 @@ export class Stream {
   /** While asleep there is no connection; the cursor stays. */
   set asleep(asleep) {
     this.#asleep = asleep;
+    if (asleep) {
+      this.#on.lost();
+    }
     this.#want();
   }
 
   /** While full there is no connection: the log on the server is the buffer. */
   set full(full) {
-    this.#full = full;
-    this.#want();
+    if (full !== this.#full) {
+      this.#full = full;
+      this.#want();
+    }
   }
 
   /** Tries at once, whatever the backoff says, unless a stream is open. */
@@ -96,6 +102,7 @@ export class Stream {
   /** Makes a new connection now: the old one may be dead without saying so. */
   reopen() {
     if (this.#phase !== 'closed') {
+      this.#on.lost();
       this.#open();
     }
   }
@@ -166,6 +173,7 @@ export class Stream {
 
   #failed() {
     this.#end = null;
+    this.#on.lost();
     if (this.#source.readyState !== EventSource.CLOSED) {
       this.#setPhase('connecting'); // the browser tries again, with its last id
       return;
@@ -195,7 +203,7 @@ export class Stream {
 
   #watch() {
     if (this.#source && Date.now() - this.#heard > silence) {
-      this.#open();
+      this.reopen();
     }
   }
 
