@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -132,7 +133,7 @@ func (ls *listeners) announce(dir string) error {
 }
 
 func readServerFile(dir string) (f serverFile, err error) {
-	b, err := os.ReadFile(serverPath(dir))
+	b, err := store.ReadFile(serverPath(dir))
 	if err == nil {
 		err = json.Unmarshal(b, &f)
 	}
@@ -165,7 +166,10 @@ func servedElsewhere(dir string, held *leasefs.HeldError) error {
 // loadToken returns the token of a store, and makes it the first time.
 func loadToken(dir string) (string, error) {
 	path := filepath.Join(dir, "token")
-	b, err := os.ReadFile(path)
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return "", errors.New("other users can read the store's token file; remove it, and the next start makes another token")
+	}
+	b, err := store.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		secret := make([]byte, 32)
 		rand.Read(secret)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -73,7 +72,7 @@ func (c *Controller) restoreBinding() {
 	if !c.cfg.KeepBinding {
 		return
 	}
-	b, err := os.ReadFile(c.boundPath())
+	b, err := store.ReadFile(c.boundPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

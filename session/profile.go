@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"holdfast/store"
 )
 
 // A Profile has the argv templates of a program. {id} stands for the session's
@@ -51,7 +53,7 @@ var builtin = map[string]Profile{
 func loadProfiles(dir string) (map[string]Profile, error) {
 	all := maps.Clone(builtin)
 	all["shell"] = Profile{Start: []string{userShell()}}
-	b, err := os.ReadFile(filepath.Join(dir, "profiles.json"))
+	b, err := store.ReadFile(filepath.Join(dir, "profiles.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}

@@ -148,6 +148,24 @@ func fill(f *os.File, data []byte, h hook) (stamp, error) {
 	return stampOf(info), nil
 }
 
+// ReadFile reads a file like those that ReplaceFile writes. What is no regular
+// file is refused: to open a FIFO would wait for ever.
+func ReadFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err := regular(path, info, err); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// regular refuses what stat found at path if it is no regular file.
+func regular(path string, info fs.FileInfo, err error) error {
+	if err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: path, Err: errors.New("is " + fileKind(info.Mode()))}
+	}
+	return nil
+}
+
 // Sweep removes the temp files that a crash of ReplaceFile left in the folder
 // dir. Only for whoever alone replaces files there.
 func Sweep(dir string) error { return sweepTemps(dir, "") }

@@ -85,6 +85,7 @@ func (s *Store) newWriter(row *Row, h *hub, hole bool) (*Writer, error) {
 	log, err := openLog(filepath.Join(dir, outputDir), logOptions{
 		SegmentSize: s.options.SegmentSize,
 		Keep:        s.options.Keep,
+		End:         row.Cursor,
 		Hole:        hole,
 	})
 	if err != nil {

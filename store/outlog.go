@@ -23,6 +23,7 @@ const (
 type logOptions struct {
 	SegmentSize int64 // bytes; 0: 8 MiB
 	Keep        int64 // the last Keep bytes are always kept; 0: all
+	End         int64 // where the log is known to have ended; what is missing before it stays missing
 	Hole        bool  // begin a new segment 1 GiB after the end
 
 	hook hook // nil but in tests
@@ -102,15 +103,21 @@ func (l *outputLog) open() error {
 		l.sealed += last.Size()
 		l.written = first + last.Size()
 	}
-	if !l.opts.Hole && last != nil && (last.Size() == 0 || last.Size() < l.opts.SegmentSize && !linked(last)) {
-		return l.reopen()
+	next := l.written
+	if l.opts.Hole {
+		next += holeSize
 	}
-	if !l.opts.Hole {
+	next = max(next, l.opts.End)
+	switch {
+	case next > l.written:
+		l.written = next
+	case last != nil && (last.Size() == 0 || last.Size() < l.opts.SegmentSize && !linked(last)):
+		return l.reopen()
+	default:
 		return l.create()
 	}
-	// The hole is on disk before its first byte can be seen. After another
-	// power cut the next hole then begins after this one.
-	l.written += holeSize
+	// What is missing is on disk before the first byte after it can be seen.
+	// After another power cut the next hole then begins after this one.
 	if err := l.create(); err != nil {
 		return err
 	}

@@ -55,11 +55,13 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -100,7 +102,8 @@ type listing struct {
 }
 
 // Open makes dir a store if it is none, with folders of mode 0700, and opens
-// it. It reads no session.
+// it. A folder that other users can change is refused: what is in it may be
+// theirs. It reads no session.
 func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
 		dir:     dir,
@@ -112,6 +115,13 @@ func Open(dir string, o Options) (*Store, error) {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, fmt.Errorf("open store: %w", err)
 		}
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+		return nil, errors.New("open store: other users can change its folder; chmod go-w it, and check what is in it")
 	}
 	return s, nil
 }
