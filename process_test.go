@@ -13,11 +13,14 @@ import (
 	"testing"
 )
 
-// binDir is where buildHoldfast builds. TestMain makes and removes it.
+// binDir is where built has built, if it has. TestMain removes it.
 var binDir string
 
-var built = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(binDir, "holdfast")
+var built = sync.OnceValues(func() (path string, err error) {
+	if binDir, err = os.MkdirTemp("", "holdfast-test-"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(binDir, "holdfast")
 	build := exec.Command("go", "build", "-trimpath", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

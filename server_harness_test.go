@@ -33,13 +33,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(roleEnv) == "main" {
 		main()
 	}
-	var err error
-	if binDir, err = os.MkdirTemp("", "holdfast-test-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 	code := m.Run()
-	os.RemoveAll(binDir)
+	if binDir != "" {
+		os.RemoveAll(binDir)
+	}
 	if code == 0 {
 		if left := leakedGoroutines(); left != "" {
 			fmt.Fprintf(os.Stderr, "goroutines left by the tests:\n%s\n", left)
