@@ -37,3 +37,12 @@ test('plain text keeps a bounded number of lines', () => {
   text.write(new TextEncoder().encode('line\n'.repeat(6000)));
   assert.equal(text.lines.length, 5001);
 });
+
+test('another run begins on a line of its own', () => {
+  const text = new Text();
+  for (const output of ['whole\r\n', 'cut\x1b]0;ti', 'next']) {
+    text.restart();
+    text.write(new TextEncoder().encode(output));
+  }
+  assert.deepEqual(text.lines, ['whole', 'cut', 'next']);
+});

@@ -101,6 +101,52 @@ shellTest('a line that the kernel would cut is refused with the reason', async (
   await assertExact(page, server, id);
 });
 
+pageTest('another run of a program finds nothing that the last one has set', async ({ server, visitor }) => {
+  const left = [
+    'before\\r\\n\\e7', // and a place that is not to be gone back to
+    'second\\r\\nthird',
+    '\\e[?1000h\\e[?1003h\\e[?1006h\\e[?2004h\\e[?1004h\\e[?1h\\e=\\e[4h', // mouse, paste, focus, keys, insert
+    '\\e[?25l\\e[3;6r\\e[?6h\\e[?7l\\e(0\\e[31;7m', // cursor, region, origin, wrap, characters, attributes
+  ].join('');
+  const script = `case $(wc -l < runs) in
+    1) printf '${left}left\\e[3';;
+    2) printf 'clean\\r\\n\\e[?1049h\\e[?2004h\\e[Halternate';;
+    *) echo main;;
+  esac; exec cat`;
+  const { id } = await server.session('bash', '-c', `echo >> runs; ${script}`);
+  const page = await visitor.open(server.login);
+  const again = async () => {
+    await page.waitForFunction(() => window.holdfast.screen.pending === 0);
+    await server.request('POST', `sessions/${id}/stop`);
+    await server.request('POST', `sessions/${id}/start`);
+  };
+  const modes = () => page.evaluate(() => {
+    const { buffer, modes, _core: core } = window.holdfast.screen.terminal;
+    return { ...modes, buffer: buffer.active.type, hidden: core.coreService.isCursorHidden, region: [core.buffer.scrollTop, core.buffer.scrollBottom - core.rows] };
+  });
+
+  await page.waitForFunction(() => window.holdfast.screen.terminal.modes.insertMode);
+  await again();
+  await see(page, /^alternate$/);
+  assert.equal((await modes()).mouseTrackingMode, 'none');
+  await again();
+  await see(page, /^main$/);
+  assert.deepEqual(await modes(), {
+    applicationCursorKeysMode: false, applicationKeypadMode: false, bracketedPasteMode: false, insertMode: false, mouseTrackingMode: 'none',
+    originMode: false, reverseWraparoundMode: false, sendFocusMode: false, synchronizedOutputMode: false, wraparoundMode: true,
+    buffer: 'normal', hidden: false, region: [0, -1],
+  });
+  await seeLines(page, ['before', 'second', '┌␊°├third', 'clean', 'main', '']);
+  const before = typed(page);
+  await page.click('#pane');
+  await page.click('#filter');
+  await page.click('#pane');
+  assert.equal(typed(page), before);
+  await page.keyboard.type('keys\n');
+  await see(page, /^keys$/);
+  await assertExact(page, server, id);
+});
+
 pageTest('without the emulator output is plain text, and lines can be typed', async ({ server, visitor }) => {
   await visitor.context.route('**/vendor/**', (route) => route.fulfill({ status: 404 }));
   const page = await visitor.open(server.login);

@@ -54,7 +54,7 @@ shellTest('a server that is killed and started again goes on in an open page', a
   assert.match(await page.locator('#link').textContent(), /Reconnecting|not reachable/);
   await server.again();
   await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live && window.holdfast.session.runs === 2);
-  await see(page, /\$ $/);
+  await see(page, prompt);
   assert.equal(await page.locator('#head [data-do=resume]').isVisible(), false);
   await page.keyboard.type('echo back\n');
   await see(page, /^back$/);

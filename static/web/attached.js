@@ -43,6 +43,7 @@ export class Attached {
       ...handlers,
       bytes: (bytes, cursor) => this.#write(bytes, cursor),
       gap: (from, to) => this.#screen.note(`bytes ${from} to ${to} of the output no longer exist`),
+      run: () => this.#screen.restart(),
       resize: (cols, rows) => this.#resized({ cols, rows }),
       end: () => {},
       lost: () => this.#lost(),

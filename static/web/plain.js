@@ -27,6 +27,14 @@ export class Text {
     this.#done = this.#done.slice(-maxLines);
   }
 
+  /** Ends a sequence and a line that were cut. */
+  restart() {
+    this.#state = 'text';
+    if (this.#line.length) {
+      this.#put('\n');
+    }
+  }
+
   #take(char) {
     if (char === '\x18' || char === '\x1a') { // CAN and SUB end any sequence
       this.#state = 'text';
@@ -108,6 +116,11 @@ export class Screen {
     this.#text.write(bytes);
     this.#draw();
     done();
+  }
+
+  restart() {
+    this.#text.restart();
+    this.#draw();
   }
 
   note(text) {

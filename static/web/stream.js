@@ -26,8 +26,8 @@ function decodeBase64(text) {
  * 'closed', 'waiting' (for the next try, or while asleep or full),
  * 'connecting', 'replaying' (what was there when it connected), or 'live'.
  *
- * Handlers: bytes(bytes, cursor), gap(from, to), resize(cols, rows),
- * session(view), sessions(change), end(state), phase(name), lost() when a
+ * Handlers: bytes(bytes, cursor), gap(from, to), resize(cols, rows), run()
+ * where another run of the program begins, perhaps told again, session(view), sessions(change), end(state), phase(name), lost() when a
  * connection failed or is given up, other than for a full terminal, and
  * check(): a promise that must be kept before a failed stream is tried again;
  * it is rejected to try later, and kept with false to give up.
@@ -157,6 +157,7 @@ export class Stream {
     ofSession('output', (text, event) => this.#take(encoder.encode(text), event.lastEventId));
     ofSession('bytes', (text, event) => this.#take(decodeBase64(text), event.lastEventId));
     ofSession('gap', ({ from, to }) => this.#skip(from, to));
+    ofSession('run', () => this.#on.run());
     ofSession('live', ({ cursor }) => this.#caughtUp(cursor));
     ofSession('resize', ({ cols, rows }) => this.#on.resize(cols, rows));
     ofSession('session', (view) => this.#session(view));

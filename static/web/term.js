@@ -1,6 +1,7 @@
 // The screen of a session, drawn by xterm.js. plain.js has the same interface.
 
 import './styles.js';
+import { Leftovers } from './leftovers.js';
 import { Terminal } from './vendor/xterm.mjs';
 import { FitAddon } from './vendor/addon-fit.mjs';
 
@@ -32,6 +33,7 @@ export class Screen {
   #pane;
   #term;
   #fit = new FitAddon();
+  #leftovers;
   #replaying = 0; // writes of replayed bytes that are not parsed yet
   #pending = 0; // bytes that are not parsed yet
   #key = null; // what the key that is being handled sends
@@ -50,6 +52,7 @@ export class Screen {
     });
     night.addEventListener('change', () => (this.#term.options.theme = theme()));
     this.#term.loadAddon(this.#fit);
+    this.#leftovers = new Leftovers(this.#term);
     this.#term.open(pane);
     this.#term.textarea.setAttribute('aria-label', 'Terminal. Control Shift E leaves it.');
     this.#term.attachCustomKeyEventHandler((event) => this.#ours(event));
@@ -82,6 +85,13 @@ export class Screen {
   /** Writes a line that is not from the session. CAN ends a sequence that was cut. */
   note(text) {
     this.#term.write(`\x18\x1b[0m\r\n\x1b[7m ${text} \x1b[0m\r\n`);
+  }
+
+  /** Another run of the program begins: nothing that the last one set is left. */
+  restart() {
+    this.#replaying++;
+    this.#leftovers.remove();
+    this.#term.write('', () => this.#replaying--);
   }
 
   /** Forgets everything that was written; nothing of it is answered any more. */
