@@ -101,6 +101,19 @@ shellTest('a line that the kernel would cut is refused with the reason', async (
   await assertExact(page, server, id);
 });
 
+pageTest('inverse text has the colour of the ground, in light and in dark', async ({ server, visitor }) => {
+  await server.session('bash', '-c', String.raw`printf '\e[7minverse\e[0m\r\n\e[31;7mred\e[0m\r\n'; exec cat`);
+  const page = await visitor.open(server.login);
+  for (const [colorScheme, ground, ink] of [['light', 'rgb(255, 255, 255)', 'rgb(31, 36, 43)'], ['dark', 'rgb(17, 20, 24)', 'rgb(214, 218, 224)']]) {
+    await page.emulateMedia({ colorScheme });
+    await see(page, /^inverse$/);
+    await page.waitForFunction(([ground, ink]) => {
+      const of = (text) => getComputedStyle([...document.querySelectorAll('.xterm-rows span')].find((span) => span.textContent === text));
+      return of('inverse').color === ground && of('inverse').backgroundColor === ink && of('red').color === ground;
+    }, [ground, ink]);
+  }
+});
+
 pageTest('another run of a program finds nothing that the last one has set', async ({ server, visitor }) => {
   const left = [
     'before\\r\\n\\e7', // and a place that is not to be gone back to

@@ -1,6 +1,7 @@
 // The screen of a session, drawn by xterm.js. plain.js has the same interface.
 
 import './styles.js';
+import { correctInverse } from './contrast.js';
 import { Leftovers } from './leftovers.js';
 import { Terminal } from './vendor/xterm.mjs';
 import { FitAddon } from './vendor/addon-fit.mjs';
@@ -54,6 +55,7 @@ export class Screen {
     this.#term.loadAddon(this.#fit);
     this.#leftovers = new Leftovers(this.#term);
     this.#term.open(pane);
+    correctInverse(this.#term);
     this.#term.textarea.setAttribute('aria-label', 'Terminal. Control Shift E leaves it.');
     this.#term.attachCustomKeyEventHandler((event) => this.#ours(event));
     this.#term.onKey(({ key }) => (this.#key = key));
