@@ -67,9 +67,9 @@ class Server {
   }
 
   /** Starts it, for the first time or after end(). */
-  async again() {
+  async again(...flags) {
     const env = { ...process.env, PS1: '$ ', HISTFILE: '/dev/null', LANG: 'C.UTF-8' };
-    this.process = spawn(binary, ['serve', '--store', path.join(this.dir, 'store'), '--listen', `127.0.0.1:${this.port}`, '--log-level', 'error'],
+    this.process = spawn(binary, ['serve', '--store', path.join(this.dir, 'store'), '--listen', `127.0.0.1:${this.port}`, '--log-level', 'error', ...flags],
       { stdio: ['ignore', 'pipe', 'inherit'], cwd: this.dir, env });
     for await (const line of createInterface({ input: this.process.stdout })) {
       this.login = line.replace(/^listening on /, '');

@@ -31,7 +31,14 @@ pageTest('a program that cannot start is explained where it was asked for', asyn
   await page.fill('#command', 'no-such-program --flag');
   await page.click('#create .primary');
   await page.waitForSelector('#create .error:not([hidden])');
-  assert.match(await page.locator('#create .error').textContent(), /no-such-program/);
+  assert.match(await page.locator('#create .error').textContent(), /^Command line "no-such-program": /);
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'command');
+  await page.fill('#command', 'true');
+  await page.fill('#folder', '/no/such/folder');
+  await page.click('#create .primary');
+  await page.waitForSelector('#folder[aria-invalid=true]:focus');
+  assert.match(await page.locator('#create .error').textContent(), /^Folder "\/no\/such\/folder": /);
+  assert.equal(await page.locator('[aria-invalid]').count(), 1);
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('#side li').count(), 0);
 });
@@ -114,6 +121,19 @@ pageTest('a session that cannot be read says why, and can be deleted', async ({ 
   await page.click('#ask .primary');
   await page.waitForSelector('#empty:not([hidden])');
   assert.equal(await page.locator('#side li').count(), 0);
+});
+
+shellTest('a session that would be resumed by itself can be kept from it', async ({ server, page, id }) => {
+  await server.end('SIGKILL');
+  await server.again('--no-auto-resume');
+  await page.waitForFunction(() => window.holdfast.session.state === 'interrupted');
+  const stop = page.locator('#head [data-do=stop]');
+  assert.equal(await stop.textContent(), 'Do not resume');
+  await stop.click();
+  await page.click('#ask .primary');
+  await stop.waitFor({ state: 'hidden' });
+  const { state, auto_resume: again } = await server.get(id);
+  assert.deepEqual({ state, again }, { state: 'interrupted', again: false });
 });
 
 shellTest('everything can be reached with the keyboard', async ({ page }) => {

@@ -88,6 +88,8 @@ pageTest('a program that is not started again by itself is resumed where it was'
   await seeLines(page, ['before', 'before']);
   await server.end('SIGKILL');
   await server.again();
+  await page.waitForSelector('#head [data-do=resume]:not([hidden])');
+  assert.equal(await page.locator('#head [data-do=stop]').isVisible(), false);
   await page.click('#head [data-do=resume]');
   await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live);
   await page.keyboard.type('after\n');

@@ -23,10 +23,12 @@ const actions = {
     page.fit();
     page.focus();
   },
-  stop: (page, session) =>
-    confirm(`Stop ${title(session)}?`,
-      session.live ? 'Its program is ended. The output stays, and it can be resumed.' : 'It will not be resumed by itself.',
-      'Stop', async () => page.changed(await api.stop(session.id))),
+  stop: (page, session) => {
+    const [question, text, action] = session.live
+      ? [`Stop ${title(session)}?`, 'Its program is ended. The output stays, and it can be resumed.', 'Stop']
+      : [`Do not resume ${title(session)}?`, 'No server starts it again by itself. It can still be resumed here.', 'Do not resume'];
+    return confirm(question, text, action, async () => page.changed(await api.stop(session.id)));
+  },
   fork: (page, session) =>
     askName(`Fork ${title(session)}`, 'Fork', `${title(session)} (copy)`,
       (name) => created(page, api.fork(session.id, name ? { name } : {}))),

@@ -4,24 +4,33 @@ import { words } from './words.js';
 
 /**
  * Opens a dialog. accept() is called for each try to submit it; the dialog
- * stays open, with the reason, if that fails. Returns when it is closed.
+ * stays open, with the reason, if that fails. inputs has those that a problem
+ * document can name, by its name for them. Returns when it is closed.
  */
-function open(dialog, accept) {
+function open(dialog, inputs, accept) {
   const form = dialog.querySelector('form');
   const error = dialog.querySelector('.error');
   const submit = form.querySelector('button.primary');
-  error.hidden = true;
+  const clear = () => {
+    error.hidden = true;
+    Object.values(inputs).forEach((input) => input.removeAttribute('aria-invalid'));
+  };
+  clear();
   form.querySelector('[value=cancel]').onclick = () => dialog.close();
   form.onsubmit = async (event) => {
     event.preventDefault();
-    error.hidden = true;
+    clear();
     submit.disabled = true;
     try {
       await accept();
       dialog.close();
     } catch (reason) {
-      error.textContent = reason.message;
+      const { field } = reason.problem ?? {};
+      const input = inputs[field];
+      error.textContent = input ? reason.message.replace(field, input.labels[0].textContent) : reason.message;
       error.hidden = false;
+      input?.setAttribute('aria-invalid', 'true');
+      input?.focus();
     } finally {
       submit.disabled = false;
     }
@@ -39,7 +48,7 @@ export function askNew(profiles, create) {
   profile.onchange = noCommand;
   noCommand();
   called.value = '';
-  return open(dialog, () => {
+  return open(dialog, { profile, argv: command, cwd: folder, name: called }, () => {
     const spec = { profile: profile.value, cwd: folder.value.trim(), name: called.value.trim() };
     if (!spec.profile) {
       spec.argv = words(command.value || command.placeholder);
@@ -69,5 +78,5 @@ function ask({ title, text, action, danger = false, name = null }, accept) {
   answer.value = name ?? '';
   button.textContent = action;
   button.classList.toggle('danger', danger);
-  return open(dialog, () => accept(answer.value.trim()));
+  return open(dialog, name === null ? {} : { name: answer }, () => accept(answer.value.trim()));
 }

@@ -50,7 +50,7 @@ export function drawHead(session) {
   const can = {
     resume: !isLive(session) && session.state !== 'unreadable',
     fit: session.live,
-    stop: session.live || session.state === 'interrupted',
+    stop: session.live || (session.state === 'interrupted' && session.auto_resume),
     fork: session.state !== 'unreadable',
     rename: session.state !== 'unreadable',
     delete: !session.holder,
@@ -58,6 +58,7 @@ export function drawHead(session) {
   for (const button of $('#head').querySelectorAll('[data-do]')) {
     button.hidden = !can[button.dataset.do];
   }
+  $('#head [data-do=stop]').textContent = session.live ? 'Stop' : 'Do not resume';
   draw(session);
 }
 
