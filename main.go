@@ -29,6 +29,9 @@ func main() {
 		signal.Stop(heard) // the next signal ends the process at once
 		cancel()
 	}()
+	// Who reads our output may go away; that is an error of a write, no end.
+	// Caught, not ignored: programs would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(report(os.Stderr, run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
 }
 

@@ -37,7 +37,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: f.level}))
+	lines := newLogQueue(stderr)
+	defer lines.close()
+	log := slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{Level: f.level}))
 	st, err := store.Open(f.store, store.Options{Boot: process.BootID(), Keep: int64(f.keep)})
 	if err != nil {
 		return err
@@ -77,7 +79,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		log.Warn("address not saved", "err", err) // a full disk is freed by deleting sessions here
 	}
 	resumed := ctl.AutoResume(ctx, f.most)
-	fmt.Fprintf(stdout, "listening on %s/#token=%s\n", ls.url, token)
+	hello := newLogQueue(stdout) // a reader that stalls must not stop the server
+	fmt.Fprintf(hello, "listening on %s/#token=%s\n", ls.url, token)
+	defer hello.close()
 	log.Info("serving", "addr", ls.url, "socket", ls.socket, "pid", os.Getpid())
 	err = listen(ctx, srv, ls, f)
 	cancel()

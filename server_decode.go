@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +35,6 @@ func malformed(format string, args ...any) error {
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	ctl := http.NewResponseController(w)
 	ctl.SetReadDeadline(time.Now().Add(bodyTimeout))
-	defer ctl.SetReadDeadline(time.Time{}) // or it would end the request itself later
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &requestError{errTooLarge, fmt.Sprintf("the body is larger than %d bytes", limit)}
@@ -42,6 +42,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if err != nil {
 		return nil, malformed("the body breaks off: %v", err)
 	}
+	ctl.SetReadDeadline(time.Time{}) // or it would end the request itself later
 	return body, nil
 }
 
@@ -85,7 +86,51 @@ func decodeJSON(body []byte, v any) error {
 	if dec.InputOffset() != int64(len(body)) {
 		return malformed("something follows the JSON object at byte %d", dec.InputOffset())
 	}
-	return nil
+	return checkNames(body, v)
+}
+
+// checkNames refuses what encoding/json made something of: a member in other
+// letters, or twice, an element that is null, half of a surrogate pair.
+func checkNames(body []byte, v any) error {
+	broken := !bytes.ContainsRune(body, utf8.RuneError) && !bytes.Contains(bytes.ToLower(body), []byte(`\ufffd`))
+	dec := json.NewDecoder(bytes.NewReader(body))
+	var open []map[string]bool // names of the objects that are open; nil for an array
+	name := ""                 // of the value that comes next; empty: a name comes, or an element
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return nil
+		}
+		text, isText := token.(string)
+		if isText && broken && strings.ContainsRune(text, utf8.RuneError) {
+			return malformed("a string has half of a surrogate pair")
+		}
+		inObject := len(open) > 0 && open[len(open)-1] != nil
+		if isText && inObject && name == "" {
+			if open[len(open)-1][text] {
+				return malformed("%q stands twice", shorten(text))
+			}
+			if len(open) == 1 && !slices.Contains(memberNames(v), text) {
+				return malformed("%s", unknownMember(fmt.Sprintf("%q", shorten(text)), v))
+			}
+			open[len(open)-1][text], name = true, text
+			continue
+		}
+		if token == nil && (len(open) > 1 || !inObject) {
+			return malformed("null cannot stand inside an array or an object here")
+		}
+		name = ""
+		switch token {
+		case json.Delim('{'):
+			open = append(open, make(map[string]bool))
+		case json.Delim('['):
+			open = append(open, nil)
+		case json.Delim('}'), json.Delim(']'):
+			if open = open[:len(open)-1]; len(open) == 0 {
+				return nil
+			}
+		}
+	}
 }
 
 // jsonFault says in the words of the sender what encoding/json found.
@@ -101,26 +146,35 @@ func jsonFault(err error, v any) string {
 		return "the JSON object has no end"
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		if known := members(v); known != "no members" {
-			return fmt.Sprintf("unknown member %s; there are %s", shorten(name), known)
-		}
-		return fmt.Sprintf("unknown member %s; this request has none", shorten(name))
+		return unknownMember(shorten(name), v)
 	}
 	return "not valid JSON"
 }
 
-// members lists the JSON members of the struct that v points to.
-func members(v any) string {
+func unknownMember(name string, v any) string {
+	if len(memberNames(v)) == 0 {
+		return fmt.Sprintf("unknown member %s; this request has none", name)
+	}
+	return fmt.Sprintf("unknown member %s; there are %s", name, members(v))
+}
+
+// memberNames are the JSON members of the struct that v points to.
+func memberNames(v any) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(v).Elem()) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
-		return "no members"
+	return names
+}
+
+// members lists them for people.
+func members(v any) string {
+	if names := memberNames(v); len(names) > 0 {
+		return strings.Join(names, ", ")
 	}
-	return strings.Join(names, ", ")
+	return "no members"
 }
 
 func article(value string) string {

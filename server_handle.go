@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"time"
 	"unicode/utf8"
@@ -15,7 +16,9 @@ type handlerFunc func(http.ResponseWriter, *http.Request) error
 
 func (s *server) handle(h handlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		tw := &trackingWriter{ResponseWriter: w, ctl: http.NewResponseController(w), stall: s.stall}
+		body := &trackedBody{ReadCloser: r.Body, ended: r.Body == http.NoBody}
+		r.Body = body
+		tw := &trackingWriter{ResponseWriter: w, ctl: http.NewResponseController(w), stall: s.stall, body: body}
 		err := h(tw, r)
 		switch {
 		case err == nil:
@@ -34,7 +37,21 @@ type trackingWriter struct {
 	http.ResponseWriter
 	ctl   *http.ResponseController
 	stall time.Duration
+	body  *trackedBody // of the request
 	wrote bool
+}
+
+// A trackedBody knows whether the whole body was read.
+type trackedBody struct {
+	io.ReadCloser
+	ended bool
+}
+
+// Read implements io.Reader.
+func (b *trackedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || err == io.EOF
+	return n, err
 }
 
 // writePiece is how many bytes have the time of stall for themselves: a slow
@@ -44,16 +61,23 @@ const writePiece = 16 << 10
 // Unwrap lets http.ResponseController reach the connection.
 func (w *trackingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter. It does not wait for the rest of
+// a body that nobody reads, as net/http would: the client may never send it.
 func (w *trackingWriter) WriteHeader(status int) {
 	w.wrote = true
+	if !w.body.ended {
+		w.Header().Set("Connection", "close")
+		w.ctl.SetReadDeadline(time.Unix(1, 0))
+	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter. It returns os.ErrDeadlineExceeded
 // for a client that stalls.
 func (w *trackingWriter) Write(p []byte) (int, error) {
-	w.wrote = true
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
 	done := 0
 	for {
 		w.ctl.SetWriteDeadline(time.Now().Add(w.stall)) // cleared by net/http before the next request

@@ -84,6 +84,7 @@ var problemTypes = []problemType{
 	{is(session.ErrQueueFull), 429, "queue-full", "Input queue is full", "try again when the program has read what is queued"},
 	{is(session.ErrNotTaken), 429, "not-taken", "Program does not read its input", "\"written\" bytes were typed, the rest was withdrawn"},
 
+	{is(session.ErrExhausted), 503, "exhausted", "Out of system resources", "stop a session, or raise the limits of the server"},
 	{is(session.ErrClosing), 503, "closing", "Server is ending", "try again in a moment"},
 	{is(leasefs.ErrReadOnly), 503, "store-read-only", "Store is read-only", ""},
 	{is(leasefs.ErrUnsafe), 503, "store-unsafe", "Store cannot be locked safely", ""},

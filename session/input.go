@@ -125,7 +125,7 @@ func (q *queue) refusalLocked(n int) error {
 	if q.closed != nil {
 		return q.closed
 	}
-	if q.bytes+n > maxQueued {
+	if q.bytes > 0 && q.bytes+n > maxQueued { // one alone always fits
 		return fmt.Errorf("%w: %d bytes wait for the program", ErrQueueFull, q.bytes)
 	}
 	return nil

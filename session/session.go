@@ -65,6 +65,10 @@ var (
 	// ErrPastEnd reports a cursor beyond the end of the log.
 	ErrPastEnd = errors.New("cursor is past the end of the output")
 
+	// ErrExhausted reports a start for which the system has no descriptors,
+	// processes or memory left.
+	ErrExhausted = errors.New("out of system resources")
+
 	// ErrStorage reports a change that could not be made durable. The cause
 	// is in its text.
 	ErrStorage = errors.New("cannot write the store")

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"holdfast/session/process"
@@ -57,14 +58,20 @@ type Patch struct {
 // maxName is the length of a session's name in bytes.
 const maxName = 200
 
+// joiner is the one invisible character that a name may have: it makes one
+// picture of several.
+const joiner = '\u200d'
+
 func checkName(name string) error {
 	switch {
 	case len(name) > maxName:
 		return &SpecError{"name", name[:32] + "…", "longer than 200 bytes"}
 	case !utf8.ValidString(name):
 		return &SpecError{"name", name, "not valid UTF-8"}
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }):
-		return &SpecError{"name", name, "has control characters"}
+	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) && r != joiner }):
+		return &SpecError{"name", name, "has control characters or invisible ones"}
+	case name != "" && strings.TrimSpace(name) == "":
+		return &SpecError{"name", name, "is only space"}
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package session
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"syscall"
 	"time"
 
 	"holdfast/session/process"
@@ -214,7 +216,7 @@ func (c *Controller) spawn(l *live, argv []string, next state.State) error {
 	}
 	c.step("spawn")
 	if l.proc, err = process.Start(spec); err != nil {
-		return &SpecError{"argv", argv[0], cause(err)}
+		return startError(argv[0], err)
 	}
 	me := l.proc.Identity()
 	now := time.Now().UTC()
@@ -238,4 +240,15 @@ func (c *Controller) spawn(l *live, argv []string, next state.State) error {
 	})
 	l.publish()
 	return nil
+}
+
+// startError tells a program that cannot be run from a system that cannot run
+// one now.
+func startError(program string, err error) error {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return fmt.Errorf("%w: %v", ErrExhausted, e)
+		}
+	}
+	return &SpecError{"argv", program, cause(err)}
 }
