@@ -18,18 +18,18 @@ func (c *Controller) truth(id string) (*store.Row, *leasefs.HeldError, error) {
 	if err != nil || !row.State.Live() || c.lookup(id) != nil {
 		return row, nil, err
 	}
-	held, err := c.holderOf(id)
-	if err != nil || held != nil {
-		return row, held, err
-	}
-	release, err := c.reserve(id, "being checked", false, false)
-	if err != nil {
-		return row, nil, nil // it is being changed right now; this row is its latest
-	}
-	defer release()
-	if c.lookup(id) != nil {
+	// Reserved first, or another check of ours would be taken for a holder.
+	release, busy := c.reserve(id, "being checked", false, false)
+	if busy == nil {
+		defer release()
 		row, err = c.store.Row(id)
-		return row, nil, err
+		if err != nil || !row.State.Live() || c.lookup(id) != nil {
+			return row, nil, err
+		}
+	}
+	held, err := c.holderOf(id)
+	if err != nil || held != nil || busy != nil {
+		return row, held, err // busy: it is being changed right now, and this row is its latest
 	}
 	lease, w, err := c.lease(id, c.own(id))
 	if held, ok := errors.AsType[*leasefs.HeldError](err); ok {
