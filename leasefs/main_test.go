@@ -38,20 +38,30 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	before := runtime.NumGoroutine()
 	code := m.Run()
-	deadline := time.After(5 * time.Second)
-	for runtime.NumGoroutine() > before && code == 0 {
-		select {
-		case <-deadline:
-			buf := make([]byte, 1<<16)
-			fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", buf[:runtime.Stack(buf, true)])
-			code = 1
-		default:
-			runtime.Gosched()
-		}
+	if left := leakedGoroutines(); left != "" && code == 0 {
+		fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", left)
+		code = 1
 	}
 	os.Exit(code)
+}
+
+// leakedGoroutines returns the stacks of goroutines in this package's code,
+// after giving them a moment to end.
+func leakedGoroutines() string {
+	for deadline := time.Now().Add(5 * time.Second); ; runtime.Gosched() {
+		buf := make([]byte, 1<<20)
+		buf = buf[:runtime.Stack(buf, true)]
+		var left []string
+		for _, g := range strings.Split(string(buf), "\n\n")[1:] {
+			if strings.Contains(g, "holdfast/leasefs.") {
+				left = append(left, g)
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) {
+			return strings.Join(left, "\n\n")
+		}
+	}
 }
 
 // self is this process as the tests name it.
