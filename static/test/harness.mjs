@@ -25,11 +25,11 @@ after(() => browser.close());
 export const shell = 'bash --norc --noprofile';
 export const prompt = /^\$ $/;
 
-/** A test of the page with a server and somebody who visits it. */
-export const pageTest = (name, body) =>
+/** A test of the page with a server and somebody who visits it, on a device as Playwright describes it. */
+export const pageTest = (name, body, device = {}) =>
   test(name, async (t) => {
     const server = await Server.start(t);
-    const visitor = await Visitor.come(t, server);
+    const visitor = await Visitor.come(t, server, device);
     await body({ server, visitor });
     visitor.check();
   });
@@ -120,10 +120,10 @@ class Visitor {
   errors = [];
   requests = [];
 
-  static async come(t, server) {
+  static async come(t, server, device) {
     const visitor = new Visitor();
     visitor.server = server;
-    visitor.context = await browser.newContext({ viewport: { width: 1100, height: 720 } });
+    visitor.context = await browser.newContext({ viewport: { width: 1100, height: 720 }, ...device });
     visitor.context.setDefaultTimeout(limit);
     t.after(() => visitor.context.close());
     await visitor.context.exposeBinding('violated', (_, text) => visitor.errors.push(text));

@@ -183,6 +183,19 @@ shellTest('what is typed while there is no network is typed once when it is back
   await assertExact(page, server, id);
 });
 
+shellTest('a window that is too small shows the whole session in smaller letters', async ({ server, page, id }) => {
+  await page.setViewportSize({ width: 600, height: 400 });
+  for (const [cols, rows] of [[97, 35], [100, 46], [200, 60]]) {
+    await server.request('POST', `sessions/${id}/resize`, { cols, rows });
+    await page.waitForFunction(([cols, rows]) => {
+      const { columns, terminal } = window.holdfast.screen;
+      const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+      const [screen, pane, bar] = ['.xterm-screen', '#pane', '.scrollbar.vertical'].map(box);
+      return columns === cols && terminal.rows === rows && screen.bottom <= pane.bottom && bar.right <= pane.right && bar.left - screen.right < 2;
+    }, [cols, rows]);
+  }
+});
+
 shellTest('two tabs show the same session, and a key typed in one is seen in both', async ({ server, visitor, page, id }) => {
   const other = await visitor.open(`${server.url}#${id}`);
   await other.setViewportSize({ width: 700, height: 400 }); // it only looks: the size stays

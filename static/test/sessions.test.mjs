@@ -148,3 +148,25 @@ shellTest('everything can be reached with the keyboard', async ({ page }) => {
       .map((element) => element.outerHTML));
   assert.deepEqual(unnamed, []);
 });
+
+const phone = { viewport: { width: 375, height: 667 }, isMobile: true, hasTouch: true };
+
+pageTest('on a phone the name can be read, and every button can be hit', async ({ server, visitor }) => {
+  const { id } = await server.session('cat');
+  await server.request('PATCH', `sessions/${id}`, { name: 'build of the release branch' });
+  const page = await visitor.open(server.login);
+  await page.waitForFunction(() => window.holdfast.phase === 'live');
+  const cut = await page.evaluate(() => {
+    const name = document.querySelector('#name');
+    return name.scrollWidth - name.clientWidth;
+  });
+  assert.equal(cut, 0);
+  const small = await page.evaluate(() => [...document.querySelectorAll('button, a, #filter')]
+    .filter((element) => element.checkVisibility())
+    .map((element) => [element.textContent.trim(), element.getBoundingClientRect()])
+    .filter(([, box]) => box.width < 40 || box.height < 40 || box.left < 0 || box.right > innerWidth));
+  assert.deepEqual(small, []);
+  const left = await page.locator('#head [data-do=delete]').boundingBox();
+  const stop = await page.locator('#head [data-do=stop]').boundingBox();
+  assert.ok(left.x > stop.x + stop.width + 20, 'Delete is apart');
+}, phone);

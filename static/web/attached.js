@@ -173,7 +173,7 @@ export class Attached {
       }
       return;
     }
-    if (person && !this.#claimed) {
+    if (person && !this.#claimed && this.#stream.phase === 'live') {
       this.fit();
     }
     this.#sender.type(bytes, person);

@@ -98,5 +98,5 @@ function showLink() {
 function linkText({ phase, reachable }) {
   if (!navigator.onLine) return 'Offline';
   if (phase === 'replaying') return 'Catching up…';
-  return reachable ? 'Reconnecting…' : 'Server not reachable, trying again…';
+  return reachable ? 'Reconnecting…' : 'Server not reachable';
 }

@@ -7,7 +7,7 @@ import { Terminal } from './vendor/xterm.mjs';
 import { FitAddon } from './vendor/addon-fit.mjs';
 
 const baseFont = 14; // px, when the session fits
-const smallestFont = 6;
+const smallestFont = 2; // not to be read, but to see where what happens
 
 const fontFamily = 'ui-monospace, "Cascadia Mono", "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
 
@@ -118,13 +118,13 @@ export class Screen {
   /** Makes the letters smaller if the pane is too small for the session. */
   layout() {
     let room = this.room();
-    this.#pane.classList.toggle('wide', Boolean(room) && (room.cols > this.columns || room.rows > this.rows));
     let font = baseFont;
     while (room && font > smallestFont && (room.cols < this.columns || room.rows < this.rows)) {
       font -= 0.5;
       this.#term.options.fontSize = font;
       room = this.#fit.proposeDimensions();
     }
+    this.#pane.classList.toggle('wide', Boolean(room) && (room.cols > this.columns || room.rows > this.rows));
   }
 
   /** The size of a session that fills the pane, or undefined while it is hidden. To be followed by layout(). */
