@@ -25,19 +25,23 @@ func TestSIGTERMInterruptsEverySession(t *testing.T) {
 	p := startServerProcess(t, "", dir)
 	c := p.client(t)
 	bound := c.bind("bash", "-c", "echo ready; exec cat")
-	loud := c.make("/sessions", "bash", "-c", "while :; do echo loud; done")
+	loud := c.make("/sessions", "bash", "-c", "stty raw -echo; read -n 1; head -c 4000000 /dev/zero | tr '\\0' x; printf end; exec cat")
 	stopped := c.make("/sessions", "bash", "--norc")
+	c.awaitOutput(stopped.ID, "bash-") // its prompt
 	c.do("POST", "/sessions/"+stopped.ID+"/stop", "")
 	ended := c.make("/sessions", "true")
 	c.output(ended.ID)
+	// Readers that do not read: their streams are full when the server ends.
+	c.open("GET", "/sessions/"+loud.ID+"/output?follow=1", "")
+	c.open("GET", "/sessions/"+loud.ID+"/events?from=0", "")
+	c.do("POST", "/sessions/"+loud.ID+"/input", "g")
+	c.awaitOutput(loud.ID, "end")
 	streams := []*testStream{
-		c.events("/events?watch=1"), c.events("/sessions/" + loud.ID + "/events?from=0"), c.events("/sessions/" + bound.ID + "/events"),
+		c.events("/events?watch=1"), c.events("/sessions/" + loud.ID + "/events?from=-1"), c.events("/sessions/" + bound.ID + "/events"),
 	}
 	for _, s := range streams {
-		s.await("output")
+		s.await("live")
 	}
-	c.open("GET", "/sessions/"+loud.ID+"/output?follow=1", "") // which nobody reads
-	c.open("GET", "/sessions/"+loud.ID+"/events?from=0", "")
 
 	p.Process.Signal(unix.SIGTERM)
 	for _, s := range streams {
@@ -47,6 +51,9 @@ func TestSIGTERMInterruptsEverySession(t *testing.T) {
 	}
 	if err := p.wait(); err != nil {
 		t.Errorf("after SIGTERM: %v, want status 0\n%s", err, p.logs)
+	}
+	if strings.Contains(p.logs.String(), "requests cut short") {
+		t.Error("the end of the server has waited for a reader")
 	}
 	if left := programsOf(dir); len(left) > 0 {
 		t.Errorf("programs are left: %v", left)

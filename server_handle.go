@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 )
@@ -19,6 +21,13 @@ func (s *server) handle(h handlerFunc) http.Handler {
 		body := &trackedBody{ReadCloser: r.Body, ended: r.Body == http.NoBody}
 		r.Body = body
 		tw := &trackingWriter{ResponseWriter: w, ctl: http.NewResponseController(w), stall: s.stall, body: body}
+		hurried := make(chan struct{})
+		stop := context.AfterFunc(s.closing, func() { tw.hurry(); close(hurried) })
+		defer func() {
+			if !stop() {
+				<-hurried // w is not ours after this
+			}
+		}()
 		err := h(tw, r)
 		switch {
 		case err == nil:
@@ -32,13 +41,25 @@ func (s *server) handle(h handlerFunc) http.Handler {
 }
 
 // A trackingWriter knows whether anything was sent, and gives up on a client
-// that takes nothing for the time of stall. Use it through one goroutine.
+// that takes nothing for the time of stall. Use it through one goroutine; hurry
+// may be called by another.
 type trackingWriter struct {
 	http.ResponseWriter
 	ctl   *http.ResponseController
 	stall time.Duration
+	late  atomic.Bool  // the process ends
 	body  *trackedBody // of the request
 	wrote bool
+}
+
+// endStall takes the place of stall when the process ends: it waits for no
+// reader, but lets one that reads see the end of its answer.
+const endStall = 500 * time.Millisecond
+
+// hurry limits this write and those that follow to endStall.
+func (w *trackingWriter) hurry() {
+	w.late.Store(true)
+	w.ctl.SetWriteDeadline(time.Now().Add(endStall))
 }
 
 // A trackedBody knows whether the whole body was read.
@@ -81,6 +102,9 @@ func (w *trackingWriter) Write(p []byte) (int, error) {
 	done := 0
 	for {
 		w.ctl.SetWriteDeadline(time.Now().Add(w.stall)) // cleared by net/http before the next request
+		if w.late.Load() {
+			w.hurry() // which may have come just before that
+		}
 		n, err := w.ResponseWriter.Write(p[done:min(len(p), done+writePiece)])
 		done += n
 		if err != nil || done == len(p) {
