@@ -106,11 +106,17 @@ func (c *Controller) create(row *store.Row, from *store.Source, bind bool) (View
 	return c.view(l.w.Row()), nil
 }
 
-// undo removes a session that never had a program.
+// undoTries is how often a removal that nobody can ask for again is tried.
+const undoTries = 3
+
+// undo removes a session that never had a program, and that nobody was told of.
 func (c *Controller) undo(l *live) {
 	l.w.Close()
 	err := c.store.Remove(l.id)
-	if err == nil {
+	for try := 1; try < undoTries && remains(err); try++ {
+		err = c.store.Remove(l.id) // the disk that has just failed may work again
+	}
+	if !remains(err) {
 		err = l.lease.Remove()
 	} else {
 		l.lease.Release()
@@ -119,6 +125,9 @@ func (c *Controller) undo(l *live) {
 		c.log.Warn("failed session not removed", "session", l.id, "err", err)
 	}
 }
+
+// remains reports whether a removal has left the session as it was.
+func remains(err error) bool { return err != nil && !errors.Is(err, store.ErrLeft) }
 
 // Resume binds a session, and starts its program again if it has none. A
 // session that is live here is only bound. On any error row, lease and
