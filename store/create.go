@@ -112,10 +112,14 @@ func (s *Store) copyFrom(from Source, dir string) error {
 		return notFound(from.ID)
 	}
 	src := s.folder(from.ID)
-	if err := copyLog(filepath.Join(src, outputDir), filepath.Join(dir, outputDir), from.At); err != nil {
-		return err
+	err := copyLog(filepath.Join(src, outputDir), filepath.Join(dir, outputDir), from.At)
+	if err == nil {
+		err = copyJournal(filepath.Join(src, journalFile), filepath.Join(dir, journalFile), from.At)
 	}
-	return copyJournal(filepath.Join(src, journalFile), filepath.Join(dir, journalFile), from.At)
+	if !s.exists(from.ID) {
+		return notFound(from.ID) // removed meanwhile, so that the copy may lack anything
+	}
+	return err
 }
 
 // building is the path of the folder in which a session is made.
