@@ -21,12 +21,18 @@ func (s *Stream) look() (Event, time.Duration, error) {
 	if s.f == nil {
 		return Event{}, 0, nil
 	}
-	row, err := s.f.Row()
-	if errors.Is(err, store.ErrNotFound) {
+	e, wait, err := s.lookSession()
+	if errors.Is(err, store.ErrNotFound) { // it was deleted
 		s.unfollow()
 		s.over = !s.o.Watch && s.o.ID != ""
 		return Event{}, 0, nil
 	}
+	return e, wait, err
+}
+
+// lookSession tells of the session that is followed.
+func (s *Stream) lookSession() (Event, time.Duration, error) {
+	row, err := s.f.Row()
 	if err != nil {
 		return Event{}, 0, err
 	}

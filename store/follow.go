@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -49,13 +51,27 @@ func (f *Follower) Changed() <-chan struct{} {
 }
 
 // ReadAt reads output from the offset off on into p, at least one byte. It
-// returns io.EOF at the end of the log and a *GapError where bytes do not
-// exist.
-func (f *Follower) ReadAt(p []byte, off int64) (int, error) { return f.reader().readAt(p, off) }
+// returns io.EOF at the end of the log, a *GapError where bytes do not exist,
+// and what matches ErrNotFound once the session is gone.
+func (f *Follower) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.reader().readAt(p, off)
+	return n, f.gone(err)
+}
 
 // Bounds returns the offset of the oldest byte in the log and the offset after
-// the newest.
-func (f *Follower) Bounds() (oldest, end int64, err error) { return f.reader().bounds() }
+// the newest. The error is as for ReadAt.
+func (f *Follower) Bounds() (oldest, end int64, err error) {
+	oldest, end, err = f.reader().bounds()
+	return oldest, end, f.gone(err)
+}
+
+// gone tells the removal of a session from the loss of one of its files.
+func (f *Follower) gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) && !f.s.exists(f.id) {
+		return notFound(f.id)
+	}
+	return err
+}
 
 // reader returns a reader that asks the writer of this process, if there is
 // one now. A writer that has been closed since goes on to tell the truth.

@@ -94,6 +94,12 @@ func TestFollowersLearnOfARemoval(t *testing.T) {
 	if err := s.Remove(row.ID); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := f.ReadAt(make([]byte, 1), 0); !errors.Is(err, ErrNotFound) {
+		t.Errorf("ReadAt after the removal: %v, want ErrNotFound", err)
+	}
+	if _, _, err := f.Bounds(); !errors.Is(err, ErrNotFound) {
+		t.Errorf("Bounds after the removal: %v, want ErrNotFound", err)
+	}
 	select {
 	case <-changed:
 	default:
