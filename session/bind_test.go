@@ -2,9 +2,7 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -71,130 +69,6 @@ func TestResumesAreSerialised(t *testing.T) {
 	waitOver(t, c, a.ID)
 	waitOver(t, c, b.ID)
 	checkLeases(t, c)
-}
-
-// The binding never points to a session that is not there, and the leases are
-// those of the live sessions, whatever runs at the same time.
-func TestHammer(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		ops  []string
-	}{
-		{"resume x resume", []string{"resume", "resume"}},
-		{"resume x fork", []string{"resume", "fork"}},
-		{"new x switch x stop", []string{"new", "switch", "stop"}},
-		{"all", []string{"new", "resume", "start", "fork", "switch", "stop", "delete", "input", "resize", "list", "patch"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			hammer(t, tt.ops)
-		})
-	}
-}
-
-func hammer(t *testing.T, ops []string) {
-	c := open(t, t.TempDir(), func(cfg *Config) { cfg.StopGrace = 50 * time.Millisecond })
-	var ids []string
-	for range 3 {
-		ids = append(ids, newSession(t, c, "cat").ID)
-	}
-	for round := range 8 {
-		var wg sync.WaitGroup
-		for i := range 6 {
-			wg.Go(func() {
-				r := rand.New(rand.NewPCG(uint64(round), uint64(i)))
-				op, id := ops[(i+round)%len(ops)], ids[r.IntN(len(ids))]
-				if err := do(t, c, op, id); err != nil && !expected(err) {
-					t.Errorf("round %d: %s: %v", round, op, err)
-				}
-			})
-		}
-		wg.Wait()
-		checkBinding(t, c)
-		checkLeasesSettled(t, c)
-		trim(t, c)
-	}
-}
-
-func do(t *testing.T, c *Controller, op, id string) (err error) {
-	switch op {
-	case "new":
-		_, err = c.New(Spec{Argv: []string{"cat"}})
-	case "resume":
-		_, err = c.Resume(id)
-	case "start":
-		_, err = c.Start(id)
-	case "fork":
-		_, err = c.Fork(id, ForkSpec{}, true)
-	case "switch":
-		_, err = c.Switch(SwitchSpec{Argv: []string{"cat"}})
-	case "stop":
-		_, err = c.Stop(id)
-	case "delete":
-		err = c.Delete(id)
-	case "input":
-		_, err = c.Input(t.Context(), id, Input{Data: []byte("x\n")})
-	case "resize":
-		err = c.Resize(id, 100, 30)
-	case "list":
-		_, err = c.List(Filter{})
-	case "patch":
-		_, err = c.Patch(id, Patch{Name: new("p")})
-	default:
-		err = fmt.Errorf("no operation %q", op)
-	}
-	return err
-}
-
-// expected reports whether an operation may be refused like that when others
-// run beside it. A session that is held by this very process is never among
-// the reasons: that would be two parts of it at odds.
-func expected(err error) bool {
-	for _, e := range []error{ErrBusy, ErrLive, ErrNotLive, ErrNothingBound, store.ErrNotFound} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
-
-func checkBinding(t *testing.T, c *Controller) {
-	t.Helper()
-	id, err := c.Bound()
-	if err != nil {
-		return
-	}
-	if _, err := c.store.Row(id); err != nil {
-		t.Errorf("bound to %s: %v", id, err)
-	}
-}
-
-// checkLeasesSettled is checkLeases at a moment when no session is between
-// its last state and the end of its lease.
-func checkLeasesSettled(t *testing.T, c *Controller) {
-	t.Helper()
-	ids, err := c.store.IDs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range ids {
-		c.running(id)
-	}
-	checkLeases(t, c)
-}
-
-// trim deletes sessions until few are left.
-func trim(t *testing.T, c *Controller) {
-	t.Helper()
-	views, err := c.List(Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range views[:max(0, len(views)-6)] {
-		if err := c.Delete(v.ID); err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 func TestSwitch(t *testing.T) {
@@ -299,62 +173,6 @@ func TestSwitchReservesTheSession(t *testing.T) {
 		t.Errorf("Stop beside a switch = %+v, want stopped", v)
 	}
 	checkLeases(t, c)
-}
-
-func TestForkCopiesTheLogUpToItsPoint(t *testing.T) {
-	c := open(t, t.TempDir())
-	v := newSession(t, c, "sh", "-c", "printf 0123456789")
-	waitOver(t, c, v.ID)
-	for _, tt := range []struct {
-		f    ForkSpec
-		want string
-	}{
-		{ForkSpec{Argv: []string{"true"}}, "0123456789"},
-		{ForkSpec{Argv: []string{"true"}, At: new(int64(4))}, "0123"},
-		{ForkSpec{Argv: []string{"true"}, At: new(int64(0))}, ""},
-		{ForkSpec{}, "01234567890123456789"},
-	} {
-		f, err := c.Fork(v.ID, tt.f, false)
-		if err != nil || f.Parent != v.ID || f.ForkedAt == nil {
-			t.Errorf("Fork(%+v) = %+v, %v", tt.f, f, err)
-			continue
-		}
-		waitOver(t, c, f.ID)
-		if got := output(t, c, f.ID); got != tt.want {
-			t.Errorf("Fork(%+v): output %q, want %q", tt.f, got, tt.want)
-		}
-	}
-	if got := output(t, c, v.ID); got != "0123456789" {
-		t.Errorf("the parent's output is %q now", got)
-	}
-	for _, f := range []ForkSpec{{At: new(int64(11))}, {At: new(int64(-1))}, {Turn: new(1)}, {At: new(int64(1)), Turn: new(1)}} {
-		_, err := c.Fork(v.ID, f, true)
-		if _, ok := errors.AsType[*SpecError](err); !ok {
-			t.Errorf("Fork(%+v): %v, want a *SpecError", f, err)
-		}
-	}
-	if _, err := c.Fork(store.NewID(), ForkSpec{}, true); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Fork of an unknown session: %v, want ErrNotFound", err)
-	}
-}
-
-func TestForkAtATurn(t *testing.T) {
-	c := open(t, t.TempDir())
-	v := newSession(t, c, "cat")
-	typeIn(t, c, v.ID, "one\r")
-	waitOutput(t, c, v.ID, "one\r\none\r\n")
-	typeIn(t, c, v.ID, "two\r")
-	waitOutput(t, c, v.ID, "two\r\ntwo\r\n")
-	f, err := c.Fork(v.ID, ForkSpec{Turn: new(2)}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := output(t, c, f.ID), "one\r\none\r\n"; got != want {
-		t.Errorf("fork at turn 2 has %q, want %q", got, want)
-	}
-	if got, err := c.Get(v.ID); err != nil || got.Turns != 2 {
-		t.Errorf("turns = %d, %v; want 2", got.Turns, err)
-	}
 }
 
 func TestInvariantSeesALeaseTooMany(t *testing.T) {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"io"
 	"sync/atomic"
 	"time"
 
@@ -11,10 +10,6 @@ import (
 	"holdfast/state"
 	"holdfast/store"
 )
-
-// How long a failed append waits before it is tried again. The program waits
-// too, since nobody reads its terminal.
-const minRetry, maxRetry = 100 * time.Millisecond, 2 * time.Second
 
 // A live is one life of a session in this process: from before its lease is
 // taken until it is free again.
@@ -87,99 +82,6 @@ func (l *live) publish() {
 	l.c.log.Info("run started", "session", l.id, "pid", l.proc.Identity().PID)
 	go l.run()
 	l.input.open()
-}
-
-// run reads the program's output to its end, then ends the life.
-func (l *live) run() {
-	buf := make([]byte, pumpBuffer)
-	for {
-		n, err := l.proc.Read(buf)
-		if n > 0 && !l.keep(buf[:n]) {
-			break
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				l.c.log.Warn("terminal lost", "session", l.id, "err", err)
-			}
-			break
-		}
-	}
-	l.finish()
-}
-
-// pumpBuffer is how many bytes of output are appended at once, at most. What
-// was read into once stays in memory, for each live session.
-const pumpBuffer = 32 << 10
-
-// keep appends output to the log, as often as it takes: no byte is dropped.
-// It reports false when the life was abandoned meanwhile, or when this process
-// ends and the store still cannot be written; no reader has seen those bytes.
-func (l *live) keep(p []byte) bool {
-	l.mark()
-	for wait := minRetry; ; wait = min(2*wait, maxRetry) {
-		err := l.w.Append(p)
-		if err == nil {
-			l.clear()
-			l.idle.touch()
-			l.planSync()
-			return true
-		}
-		if lost(err) {
-			l.lose(err)
-			return false
-		}
-		l.report(err)
-		if l.c.isClosing() {
-			l.c.log.Error("output lost", "session", l.id, "bytes", len(p), "err", err)
-			return false
-		}
-		select {
-		case <-l.abandon:
-			return false
-		case <-time.After(wait):
-		}
-	}
-}
-
-// sync makes the log durable, once a second while it is written.
-func (l *live) sync() {
-	l.dirty.Store(false)
-	err := l.w.Sync()
-	switch {
-	case errors.Is(err, store.ErrClosed):
-	case lost(err):
-		l.lose(err)
-	case err != nil:
-		l.unsynced.Store(true)
-		l.report(err)
-		l.planSync()
-	case l.unsynced.Swap(false):
-		l.clear()
-	}
-}
-
-func (l *live) planSync() {
-	if !l.dirty.Swap(true) {
-		time.AfterFunc(time.Second, l.sync)
-	}
-}
-
-// lost reports whether err says that a session is not ours any more.
-func lost(err error) bool { return errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrFenced) }
-
-// lose stops the program of a session that somebody else may be writing, and
-// writes nothing more.
-func (l *live) lose(err error) {
-	l.c.log.Error("lease lost", "session", l.id, "err", err)
-	l.drop()
-	l.proc.Stop(0)
-}
-
-// drop gives up everything that is not on disk yet.
-func (l *live) drop() {
-	if !l.abandoned.Swap(true) {
-		close(l.abandon)
-	}
 }
 
 // finish ends a life whose last byte is in the log: final state on disk, then
@@ -294,25 +196,5 @@ func transition(c *Controller, w *store.Writer, ev state.Event, durable bool, fn
 func (l *live) note(e store.Entry) {
 	if err := l.w.Record(e); err != nil {
 		l.c.log.Warn("journal not written", "session", l.id, "err", err)
-	}
-}
-
-// report shows in the session why the store cannot be written.
-func (l *live) report(err error) {
-	text := err.Error()
-	if old := l.trouble.Swap(&text); old == nil {
-		l.c.log.Error("storage error", "session", l.id, "err", err)
-	}
-	l.w.Wake()
-	l.c.changes.add(l.id)
-}
-
-// clear takes the storage error back after a write that worked.
-func (l *live) clear() {
-	if l.trouble.Load() != nil {
-		l.trouble.Store(nil)
-		l.c.log.Info("storage works again", "session", l.id)
-		l.w.Wake()
-		l.c.changes.add(l.id)
 	}
 }

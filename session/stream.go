@@ -10,59 +10,6 @@ import (
 	"holdfast/store"
 )
 
-// An EventKind says what an Event tells. The names are those of the events in
-// the HTTP interface.
-type EventKind string
-
-const (
-	KindSession  EventKind = "session"  // View: first, and whenever it changed
-	KindOutput   EventKind = "output"   // Data: whole characters, valid UTF-8
-	KindBytes    EventKind = "bytes"    // Data: anything else
-	KindRun      EventKind = "run"      // Run: another run of the program begins here
-	KindResize   EventKind = "resize"   // Cols and Rows, from Cursor on
-	KindLive     EventKind = "live"     // the reader has caught up, once
-	KindGap      EventKind = "gap"      // From and To: bytes that are no longer there
-	KindPing     EventKind = "ping"     // nothing happened for a while
-	KindEnd      EventKind = "end"      // View: the run is over and all of it was sent
-	KindBind     EventKind = "bind"     // ID: the binding is there now, its session follows
-	KindSessions EventKind = "sessions" // View, or ID and Deleted: any session changed
-)
-
-// An Event is one thing that a Stream tells. ID and Cursor say where a reader
-// that has dealt with it can go on.
-type Event struct {
-	Kind       EventKind
-	ID         string // session
-	Cursor     int64
-	Data       []byte // valid until the next call of Next
-	View       *View
-	From, To   int64
-	Cols, Rows uint16
-	Run        int
-	Deleted    bool
-}
-
-// A Cursor is where a Stream begins. Its zero value is a bounded tail of the
-// log, cut where no character and no escape sequence is broken.
-type Cursor struct {
-	kind   cursorKind
-	offset int64
-}
-
-type cursorKind uint8
-
-const (
-	fromTail cursorKind = iota
-	fromOffset
-	fromLast
-)
-
-// FromOffset is the cursor at a byte of the log.
-func FromOffset(n int64) Cursor { return Cursor{fromOffset, n} }
-
-// FromLast is the cursor n bytes before the end, or at the oldest byte.
-func FromLast(n int64) Cursor { return Cursor{fromLast, n} }
-
 const (
 	tailBytes   = 256 << 10              // of the log, for a reader that names no cursor
 	chunkBytes  = 32 << 10               // of output in one event, at most
