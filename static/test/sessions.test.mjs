@@ -57,7 +57,7 @@ shellTest('a session can be stopped, resumed, renamed, forked and deleted', asyn
   await page.keyboard.type('x');
   assert.match(await page.locator('.notice p').textContent(), /not running: resume it/);
   await page.click('#head [data-do=resume]');
-  await page.waitForFunction(() => window.holdfast.session.live);
+  await page.waitForFunction(() => window.holdfast.session.live && document.activeElement.closest('#pane'));
   assert.equal(await page.locator('.notice').count(), 0);
   await page.keyboard.type('echo again\n');
   await see(page, /^again$/);

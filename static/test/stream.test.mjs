@@ -91,7 +91,7 @@ pageTest('a program that is not started again by itself is resumed where it was'
   await page.waitForSelector('#head [data-do=resume]:not([hidden])');
   assert.equal(await page.locator('#head [data-do=stop]').isVisible(), false);
   await page.click('#head [data-do=resume]');
-  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live);
+  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live && document.activeElement.closest('#pane'));
   await page.keyboard.type('after\n');
   await seeLines(page, ['before', 'before', 'after', 'after']);
   await assertExact(page, server, id);
