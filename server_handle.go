@@ -77,7 +77,7 @@ func (b *trackedBody) Read(p []byte) (int, error) {
 
 // writePiece is how many bytes have the time of stall for themselves: a slow
 // client that reads on is not a stalled one.
-const writePiece = 16 << 10
+const writePiece = 64 << 10
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *trackingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
