@@ -8,7 +8,7 @@ const (
 	KindSession  EventKind = "session"  // View: first, and whenever it changed
 	KindOutput   EventKind = "output"   // Data: whole characters, valid UTF-8
 	KindBytes    EventKind = "bytes"    // Data: anything else
-	KindRun      EventKind = "run"      // Run: another run of the program begins here
+	KindRun      EventKind = "run"      // Run: a run of the program begins here, behind the output of another
 	KindResize   EventKind = "resize"   // Cols and Rows, from Cursor on
 	KindLive     EventKind = "live"     // the reader has caught up, once
 	KindGap      EventKind = "gap"      // From and To: bytes that are no longer there

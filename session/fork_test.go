@@ -44,6 +44,23 @@ func TestForkCopiesTheLogUpToItsPoint(t *testing.T) {
 	}
 }
 
+// A fork's run is told where it begins: what the parent's program set in the
+// terminal is not its own.
+func TestTheRunOfAForkIsTold(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, "sh", "-c", "stty raw; printf abc")
+	waitOver(t, c, v.ID)
+	f, err := c.Fork(v.ID, ForkSpec{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitOver(t, c, f.ID)
+	all, _ := events(t, openStream(t, c, StreamOptions{ID: f.ID, From: FromOffset(0)}), KindLive)
+	if got, want := kinds(all), "session resize output run output live"; got != want {
+		t.Errorf("events of a fork = %q, want %q", got, want)
+	}
+}
+
 func TestForkAtATurn(t *testing.T) {
 	c := open(t, t.TempDir())
 	v := newSession(t, c, "cat")

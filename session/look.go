@@ -148,7 +148,7 @@ func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
 func (s *Stream) lookMark() (Event, bool) {
 	for len(s.marks) > 0 && s.marks[0].At <= s.cursor {
 		m := &s.marks[0]
-		if m.Kind == "run" && m.Run > 1 && m.At == s.cursor {
+		if m.Kind == "run" && m.At > 0 && m.At == s.cursor {
 			m.Kind = "size"
 			e := s.event(KindRun)
 			e.Run = m.Run

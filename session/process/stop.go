@@ -14,6 +14,10 @@ const (
 	// leftoverGrace is how long EndLeftovers waits before it kills.
 	leftoverGrace = 2 * time.Second
 
+	// hangupAgain is after how long a program that is still there gets SIGHUP
+	// once more: a shell that is just starting may lose the first.
+	hangupAgain = 500 * time.Millisecond
+
 	// Between two looks at a session that is being ended the pause doubles
 	// from shortPause to longPause.
 	shortPause = time.Millisecond
@@ -21,8 +25,8 @@ const (
 )
 
 // Stop ends the program and every process of its kernel session. The program's
-// process group gets SIGHUP, SIGCONT and SIGTERM; once the program is gone, so
-// do the jobs it left; what is left after grace gets SIGKILL. Stop returns when
+// process group gets SIGHUP, SIGCONT and SIGTERM, and the first two again every
+// 500 ms; once the program is gone, so do the jobs it left; what is left after grace gets SIGKILL. Stop returns when
 // nothing is left, or when something outlives SIGKILL by 2 s. Further calls wait
 // for the first. After a program has exited by itself Stop does nothing: jobs
 // that survived the hangup stay.
@@ -67,9 +71,17 @@ func endSession(id Identity, grace time.Duration) bool {
 			_ = unix.Kill(-id.PID, sig) // it may be gone by now
 		}
 	}
-	told := false
+	told, again := false, time.Now().Add(hangupAgain)
 	if await(id, grace, func(left []int) {
-		if told || slices.Contains(left, id.PID) {
+		if slices.Contains(left, id.PID) {
+			if now := time.Now(); now.After(again) {
+				again = now.Add(hangupAgain)
+				_ = unix.Kill(-id.PID, unix.SIGHUP)
+				_ = unix.Kill(-id.PID, unix.SIGCONT)
+			}
+			return
+		}
+		if told {
 			return
 		}
 		told = true

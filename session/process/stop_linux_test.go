@@ -108,6 +108,7 @@ func TestStop(t *testing.T) {
 		{"takes its time to save", `trap "sleep 0.1; exit 7" TERM; trap "" HUP; echo ready; while :; do sleep 0.01; done`, patience, Exit{Code: 7}},
 		{"dies of the hangup", `echo ready; exec sleep 1000`, patience, Exit{Code: -1, Signal: "HUP"}},
 		{"ignores the hangup", `trap "" HUP; echo ready; exec sleep 1000`, patience, Exit{Code: -1, Signal: "TERM"}},
+		{"misses the first hangup", `trap "" TERM; trap "trap - HUP" HUP; echo ready; while :; do sleep 0.01; done`, patience, Exit{Code: -1, Signal: "HUP"}},
 		{"ignores all it can", `trap "" HUP TERM INT; echo ready; while :; do sleep 0.01; done`, 50 * time.Millisecond, Exit{Code: -1, Signal: "KILL"}},
 		{"is halted", `trap "exit 8" HUP TERM; echo ready; kill -STOP $$; while :; do sleep 0.01; done`, patience, Exit{Code: 8}},
 		{"no grace", `trap "" HUP TERM; echo ready; exec sleep 1000`, 0, Exit{Code: -1, Signal: "KILL"}},
