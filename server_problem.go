@@ -124,6 +124,9 @@ func problemFor(err error) problem {
 	}
 	t := problemTypes[i]
 	p := problem{Type: problemPrefix + t.name, Title: t.title, Status: t.status, Detail: err.Error()}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		p.Detail = e.Err.Error() // a path of the store says nothing to a client
+	}
 	if t.hint != "" {
 		p.Detail += "; " + t.hint
 	}

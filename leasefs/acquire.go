@@ -149,10 +149,18 @@ func openLockFile(path string) (*os.File, error) {
 	case err == nil:
 		return f, nil
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return nil, fmt.Errorf("%w: %v", ErrReadOnly, err)
+		return nil, fmt.Errorf("%w: %v", ErrReadOnly, pathless(err))
 	case isLink(path):
 		return nil, fmt.Errorf("%w: the lock file is a symbolic link", ErrUnsafe)
 	default:
 		return nil, fmt.Errorf("lease: %w", err)
 	}
+}
+
+// pathless is err without the path of the lock file, which nobody gave.
+func pathless(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }

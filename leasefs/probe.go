@@ -40,7 +40,7 @@ func probe(dir string, lockers []locker) (family Family, err error) {
 func probeOnce(dir string, lockers []locker) (Family, error) {
 	first, err := os.CreateTemp(dir, probePattern)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return 0, fmt.Errorf("%w: %v", ErrReadOnly, err)
+		return 0, fmt.Errorf("%w: %v", ErrReadOnly, pathless(err))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("probe locks: %w", err)

@@ -200,5 +200,5 @@ func storageError(err error) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: %v", ErrStorage, err)
+	return fmt.Errorf("%w: %s", ErrStorage, cause(err))
 }

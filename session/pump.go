@@ -107,7 +107,7 @@ func (l *live) drop() {
 
 // report shows in the session why the store cannot be written.
 func (l *live) report(err error) {
-	text := err.Error()
+	text := cause(err)
 	if old := l.trouble.Swap(&text); old == nil {
 		l.c.log.Error("storage error", "session", l.id, "err", err)
 	}

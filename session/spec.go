@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -188,8 +189,12 @@ func environment(store, id string, own map[string]string) []string {
 	return env
 }
 
-// cause is the last part of a file system error: what is wrong, without a path.
+// cause is what the system says of an error, without the paths and ids of files
+// that its reader did not name.
 func cause(err error) string {
+	if e, ok := errors.AsType[syscall.Errno](err); ok {
+		return e.Error()
+	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()
 	}

@@ -112,7 +112,7 @@ func (c *Controller) trueView(id string) (View, error) {
 	}
 	v := c.view(row)
 	if err != nil {
-		v.StorageError = err.Error() // the row is not true, and cannot be made so
+		v.StorageError = cause(err) // the row is not true, and cannot be made so
 	}
 	if held != nil {
 		v.Holder = HolderOf(held)
