@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 
+	"holdfast/cli"
 	"holdfast/session"
 	"holdfast/session/process"
 	"holdfast/store"
@@ -23,7 +24,7 @@ func doctor(_ context.Context, args []string, stdout, _ io.Writer) error {
 		return err
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return &usageError{"there is no store yet", "holdfast serve makes one, or give --store"}
+		return cli.Usage("there is no store yet", "holdfast serve makes one, or give --store")
 	}
 	st, err := store.Open(dir, store.Options{Boot: process.BootID()})
 	if err != nil {
@@ -55,20 +56,20 @@ func doctor(_ context.Context, args []string, stdout, _ io.Writer) error {
 
 func parseDoctor(args []string, stdout io.Writer) (dir string, asJSON bool, err error) {
 	fs := flag.NewFlagSet("doctor", flag.ContinueOnError)
-	fs.StringVar(&dir, "store", "", "the `folder` of the sessions; "+storeDefault)
+	fs.StringVar(&dir, "store", "", "the `folder` of the sessions; "+cli.StoreDefault)
 	fs.BoolVar(&asJSON, "json", false, "print a JSON object")
 	const usage = `holdfast doctor [flags]
 
 Looks for damage in a store, also while a server runs on it. It repairs rows of dead holders, unfinished ends of files and
 leftovers of crashes. It removes no output and touches no session that a process holds.`
-	rest, err := parseFlags(fs, args, usage, stdout)
+	rest, err := cli.ParseFlags(fs, args, usage, stdout)
 	if err != nil {
 		return "", false, err
 	}
 	if len(rest) > 0 {
-		return "", false, &usageError{fmt.Sprintf("doctor has no argument %q", shorten(rest[0])), "holdfast doctor --help lists the flags"}
+		return "", false, cli.Usage(fmt.Sprintf("doctor has no argument %q", shorten(rest[0])), "holdfast doctor --help lists the flags")
 	}
-	dir, err = storeDir(dir)
+	dir, err = cli.StoreDir(dir)
 	return dir, asJSON, err
 }
 

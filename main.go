@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"holdfast/cli"
 )
 
 func main() {
@@ -45,6 +47,13 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "run the server: sessions over HTTP", serve},
+		{"ls", "list the sessions", cli.List},
+		{"show", "print what is known of a session", cli.Show},
+		{"send", "type into a live session", cli.Send},
+		{"wait", "wait for output, quiet or the end of a program", cli.Wait},
+		{"stop", "end the program of a session", cli.Stop},
+		{"rm", "remove sessions with their output", cli.Remove},
+		{"export", "write what a session has printed", cli.Export},
 		{"doctor", "look for damage in the store, and repair what is safe", doctor},
 		{"version", "print the version", printVersion},
 		{"help", "print this", printHelp},
@@ -54,7 +63,7 @@ func commands() []command {
 // run is the program without its process: no exit, no global state.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return &usageError{"no command", "holdfast help lists them"}
+		return cli.Usage("no command", "holdfast help lists them")
 	}
 	name := args[0]
 	switch name {
@@ -70,7 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for i, c := range all {
 			names[i] = c.name
 		}
-		return &usageError{fmt.Sprintf("unknown command %q", name), didYouMean(name, names, "holdfast help lists the commands")}
+		return cli.Usage(fmt.Sprintf("unknown command %q", name), cli.DidYouMean(name, names, "holdfast help lists the commands"))
 	}
 	err := all[i].run(ctx, args[1:], stdout, stderr)
 	if errors.Is(err, flag.ErrHelp) { // and the help was printed
@@ -79,14 +88,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// A usageError is a command line that cannot be run. Nothing was done.
-type usageError struct {
-	text string
-	hint string // what to do instead
-}
-
-func (e *usageError) Error() string { return e.text + "; " + e.hint }
-
 // report prints why the program ends, in one line, and returns its exit
 // status: 2 for a wrong command line, 1 for anything else that went wrong.
 func report(stderr io.Writer, err error) int {
@@ -94,7 +95,7 @@ func report(stderr io.Writer, err error) int {
 		return 0
 	}
 	fmt.Fprintln(stderr, "holdfast:", err)
-	if _, ok := errors.AsType[*usageError](err); ok {
+	if _, ok := errors.AsType[*cli.UsageError](err); ok {
 		return 2
 	}
 	return 1
@@ -102,7 +103,7 @@ func report(stderr io.Writer, err error) int {
 
 func printHelp(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if len(args) > 0 {
-		return &usageError{fmt.Sprintf("help has no argument %q", args[0]), "holdfast COMMAND --help has the flags of a command"}
+		return cli.Usage(fmt.Sprintf("help has no argument %q", args[0]), "holdfast COMMAND --help has the flags of a command")
 	}
 	var b strings.Builder
 	b.WriteString("holdfast runs terminal programs in sessions that outlive the tab, the network and the server.\n\nusage: holdfast COMMAND [flags]\n\n")
@@ -116,7 +117,7 @@ func printHelp(_ context.Context, args []string, stdout, _ io.Writer) error {
 
 func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if len(args) > 0 {
-		return &usageError{fmt.Sprintf("version has no argument %q", args[0]), "holdfast version is all"}
+		return cli.Usage(fmt.Sprintf("version has no argument %q", args[0]), "holdfast version is all")
 	}
 	_, err := fmt.Fprintln(stdout, "holdfast", version())
 	return err

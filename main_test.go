@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"holdfast/cli"
 )
 
 func TestCommandLinesThatCannotBeRun(t *testing.T) {
@@ -34,6 +36,25 @@ func TestCommandLinesThatCannotBeRun(t *testing.T) {
 		{"serve --resume x -- bash", "holdfast: --resume and a program exclude each other; give one of them\n"},
 		{"serve --idle-after 0s", "holdfast: --idle-after 0s is not a time to wait; give one such as 30s\n"},
 		{"serve --keep-output lots", "holdfast: invalid value \"lots\" for flag -keep-output: must be a size such as 500MiB or 2GiB; holdfast serve --help lists the flags\n"},
+		{"shwo x", "holdfast: unknown command \"shwo\"; did you mean \"show\"?\n"},
+		{"ls x", "holdfast: ls has no argument \"x\"; usage: holdfast ls [flags]\n"},
+		{"ls --jsno", "holdfast: unknown flag \"--jsno\"; did you mean \"--json\"?\n"},
+		{"show", "holdfast: show needs a session; holdfast ls lists them\n"},
+		{"show a b", "holdfast: show has no argument \"b\"; usage: holdfast show ID [flags]\n"},
+		{"show --store /nonexistent/x a", "holdfast: there is no store yet; holdfast serve makes one, or give --store\n"},
+		{"send --enter", "holdfast: send needs a session; holdfast ls lists them\n"},
+		{"send a -x", "holdfast: unknown flag \"--x\"; holdfast send --help lists the flags\n"},
+		{"wait a --for exit,dinner", "holdfast: --for has \"dinner\"; it is a list of exit, idle, quiet and match\n"},
+		{"wait a --for match", "holdfast: --for match and --match belong together; give the regular expression to wait for with --match\n"},
+		{"wait a --for exit --match x", "holdfast: --for match and --match belong together; give the regular expression to wait for with --match\n"},
+		{"wait --match ( a", "holdfast: --match is no regular expression: error parsing regexp: missing closing ): `(`; its syntax is RE2\n"},
+		{"wait a --timeout 2h", "holdfast: --timeout 2h0m0s is no time to wait; give one such as 500ms or 30s, 1h at most\n"},
+		{"wait a --quiet 0s", "holdfast: --quiet 0s is no time to wait; give one such as 500ms or 30s, 1h at most\n"},
+		{"wait a --from x", "holdfast: --from \"x\" is no place in the output; give an offset in bytes, or -N for the last N\n"},
+		{"rm", "holdfast: rm needs a session; holdfast ls lists them\n"},
+		{"stop a --json b", "holdfast: stop has no argument \"b\"; usage: holdfast stop ID [flags]\n"},
+		{"export a", "holdfast: export needs one of --cast, --text and --raw; holdfast export --help tells them apart\n"},
+		{"export --raw a --text", "holdfast: export needs one of --cast, --text and --raw; holdfast export --help tells them apart\n"},
 	} {
 		var stdout, stderr bytes.Buffer
 		status := report(&stderr, run(t.Context(), strings.Fields(tt.args), &stdout, &stderr))
@@ -44,7 +65,7 @@ func TestCommandLinesThatCannotBeRun(t *testing.T) {
 }
 
 func TestExitStatus(t *testing.T) {
-	for err, want := range map[error]int{nil: 0, errors.New("x"): 1, &usageError{"x", "y"}: 2} {
+	for err, want := range map[error]int{nil: 0, errors.New("x"): 1, cli.Usage("x", "y"): 2} {
 		if got := report(io.Discard, err); got != want {
 			t.Errorf("status of %v = %d, want %d", err, got, want)
 		}

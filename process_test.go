@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"holdfast/cli"
 )
 
 // binDir is where built has built, if it has. TestMain removes it.
@@ -116,7 +118,7 @@ func (p *serverProcess) kill() {
 // client is how tests talk to the process.
 func (p *serverProcess) client(t *testing.T) *testServer {
 	t.Helper()
-	f, err := readServerFile(p.store)
+	f, err := cli.ReadServerFile(p.store)
 	if err != nil {
 		t.Fatal(err)
 	}

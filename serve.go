@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/cli"
 	"holdfast/leasefs"
 	"holdfast/session"
 	"holdfast/session/process"
@@ -99,7 +100,7 @@ func claim(st *store.Store) (*leasefs.Lease, error) {
 	}
 	me := process.Self()
 	host, _ := os.Hostname()
-	lease, err := leasefs.Acquire(filepath.Join(st.Dir(), "server.lock"), leasefs.Options{
+	lease, err := leasefs.Acquire(cli.ServerLock(st.Dir()), leasefs.Options{
 		Family: family,
 		Self:   leasefs.Holder{PID: me.PID, Start: me.Start, Boot: me.Boot, Host: host, Front: "serve"},
 	})

@@ -6,10 +6,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
+
+	"holdfast/cli"
 )
 
 // serveFlags is the command line of serve.
@@ -32,7 +31,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	var listen string
 	var insecure, alone bool
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
-	fs.StringVar(&f.store, "store", "", "the `folder` of the sessions; "+storeDefault)
+	fs.StringVar(&f.store, "store", "", "the `folder` of the sessions; "+cli.StoreDefault)
 	fs.StringVar(&listen, "listen", "127.0.0.1:7070", "`address` and port to listen on; port 0 takes a free one")
 	fs.Func("allow-host", "another host `name` that clients use; may be given more than once", func(v string) error {
 		f.hosts = append(f.hosts, hostName(v))
@@ -47,7 +46,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	fs.StringVar(&f.resume, "resume", "", "a `session` to resume and bind at the start")
 	fs.BoolVar(&alone, "no-auto-resume", false, "leave sessions that the last end of the server interrupted as they are")
 	fs.IntVar(&f.most, "auto-resume-max", 100, "the `number` of interrupted sessions to resume at most, the newest first")
-	argv, err := parseFlags(fs, args, "holdfast serve [flags] [-- program arguments...]", stdout)
+	argv, err := cli.ParseFlags(fs, args, "holdfast serve [flags] [-- program arguments...]", stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +54,12 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	if alone {
 		f.most = 0
 	}
-	if f.store, err = storeDir(f.store); err != nil {
+	if f.store, err = cli.StoreDir(f.store); err != nil {
 		return nil, err
 	}
 	f.listen, err = net.ResolveTCPAddr("tcp", listen)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("--listen %q: %v", listen, err), "it must be like 127.0.0.1:7070"}
+		return nil, cli.Usage(fmt.Sprintf("--listen %q: %v", listen, err), "it must be like 127.0.0.1:7070")
 	}
 	return f, f.check(insecure)
 }
@@ -69,39 +68,18 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 func (f *serveFlags) check(insecure bool) error {
 	switch {
 	case (f.cert == "") != (f.key == ""):
-		return &usageError{"--tls-cert and --tls-key belong together", "give both"}
+		return cli.Usage("--tls-cert and --tls-key belong together", "give both")
 	case f.resume != "" && len(f.argv) > 0:
-		return &usageError{"--resume and a program exclude each other", "give one of them"}
+		return cli.Usage("--resume and a program exclude each other", "give one of them")
 	case f.idle <= 0:
-		return &usageError{fmt.Sprintf("--idle-after %s is not a time to wait", f.idle), "give one such as 30s"}
+		return cli.Usage(fmt.Sprintf("--idle-after %s is not a time to wait", f.idle), "give one such as 30s")
 	case f.most < 0:
-		return &usageError{fmt.Sprintf("--auto-resume-max %d is no number of sessions", f.most), "give 0 or more, or --no-auto-resume"}
+		return cli.Usage(fmt.Sprintf("--auto-resume-max %d is no number of sessions", f.most), "give 0 or more, or --no-auto-resume")
 	case f.listen.IP.IsLoopback() || f.cert != "" || insecure:
 		return nil
 	}
-	return &usageError{
+	return cli.Usage(
 		fmt.Sprintf("--listen %s can be reached from other machines, and anyone who reads the traffic can run programs", f.listen),
 		"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it",
-	}
-}
-
-// storeDefault describes what storeDir chooses, for the help of commands.
-const storeDefault = "else $HOLDFAST_STORE, $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast"
-
-// storeDir is where the sessions are, unless the command line says so.
-func storeDir(dir string) (string, error) {
-	if dir == "" {
-		dir = os.Getenv("HOLDFAST_STORE")
-	}
-	if dir != "" {
-		return filepath.Abs(dir)
-	}
-	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
-		return filepath.Join(state, "holdfast"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", &usageError{"no place for the sessions: " + strings.TrimPrefix(err.Error(), "user home dir: "), "give --store"}
-	}
-	return filepath.Join(home, ".local", "state", "holdfast"), nil
+	)
 }

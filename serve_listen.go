@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"holdfast/cli"
 	"holdfast/leasefs"
 	"holdfast/store"
 )
@@ -109,42 +110,24 @@ func (ls *listeners) close() {
 	}
 }
 
-// A serverFile is server.json: where the server of a store is. It counts only
-// while somebody holds server.lock.
-type serverFile struct {
-	PID     int    `json:"pid"`
-	Address string `json:"address"`
-	Socket  string `json:"socket"`
-}
-
-func serverPath(dir string) string { return filepath.Join(dir, "server.json") }
-
 // announce writes server.json.
 func (ls *listeners) announce(dir string) error {
-	b, err := json.Marshal(serverFile{os.Getpid(), ls.url, ls.socket})
+	b, err := json.Marshal(cli.ServerFile{PID: os.Getpid(), Address: ls.url, Socket: ls.socket})
 	if err != nil {
 		return err
 	}
-	if err := store.ReplaceFile(serverPath(dir), append(b, '\n'), false); err != nil {
+	if err := store.ReplaceFile(cli.ServerPath(dir), append(b, '\n'), false); err != nil {
 		return err
 	}
-	ls.file = serverPath(dir)
+	ls.file = cli.ServerPath(dir)
 	return nil
-}
-
-func readServerFile(dir string) (f serverFile, err error) {
-	b, err := store.ReadFile(serverPath(dir))
-	if err == nil {
-		err = json.Unmarshal(b, &f)
-	}
-	return f, err
 }
 
 // removeLeftovers removes what a server had no time to remove.
 func removeLeftovers(dir string) {
 	os.Remove(filepath.Join(dir, "sock"))
-	old, err := readServerFile(dir)
-	os.Remove(serverPath(dir))
+	old, err := cli.ReadServerFile(dir)
+	os.Remove(cli.ServerPath(dir))
 	if err != nil {
 		return
 	}
@@ -157,7 +140,7 @@ func removeLeftovers(dir string) {
 // servedElsewhere says who serves the store, and where.
 func servedElsewhere(dir string, held *leasefs.HeldError) error {
 	who := strings.TrimPrefix(held.Error(), "session ")
-	if f, err := readServerFile(dir); err == nil {
+	if f, err := cli.ReadServerFile(dir); err == nil {
 		return fmt.Errorf("store %s; use the server at %s, or another --store", who, f.Address)
 	}
 	return fmt.Errorf("store %s; use that server, or another --store", who)

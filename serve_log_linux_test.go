@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"holdfast/cli"
 	"holdfast/session"
 )
 
@@ -40,7 +41,7 @@ func TestTheReaderOfTheLogGoesAway(t *testing.T) {
 			w.Close()
 			r.Read(make([]byte, 10)) // it has begun
 			socket := filepath.Join(dir, "sock")
-			waitFor(t, "the socket", func() bool { _, err := readServerFile(dir); return err == nil })
+			waitFor(t, "the socket", func() bool { _, err := cli.ReadServerFile(dir); return err == nil })
 			leave(r)
 			ts := &testServer{t: t, url: "http://holdfast", unix: unixClient(t, socket)}
 			for range 30 { // each logs two lines of more than 100 bytes

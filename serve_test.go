@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"holdfast/cli"
 )
 
 // A running is a serve command in this process.
@@ -123,8 +125,8 @@ func TestServeStartsAndEndsInOrder(t *testing.T) {
 			t.Errorf("mode of %s = %v, want %v", name, got, want)
 		}
 	}
-	f, err := readServerFile(dir)
-	if want := (serverFile{os.Getpid(), r.url, filepath.Join(dir, "sock")}); err != nil || f != want {
+	f, err := cli.ReadServerFile(dir)
+	if want := (cli.ServerFile{PID: os.Getpid(), Address: r.url, Socket: filepath.Join(dir, "sock")}); err != nil || f != want {
 		t.Errorf("server.json = %+v, %v; want %+v", f, err, want)
 	}
 	resp, err := unixClient(t, f.Socket).Get("http://any/events")
@@ -253,7 +255,7 @@ func TestASocketPathThatIsTooLong(t *testing.T) {
 			base = os.TempDir()
 		}
 		r := mustServe(t, dir)
-		f, err := readServerFile(dir)
+		f, err := cli.ReadServerFile(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,11 +288,11 @@ func TestLeftoversOfAKilledServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b, err := json.Marshal(serverFile{1, "http://127.0.0.1:1", old})
+	b, err := json.Marshal(cli.ServerFile{PID: 1, Address: "http://127.0.0.1:1", Socket: old})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(serverPath(dir), b, 0o600); err != nil {
+	if err := os.WriteFile(cli.ServerPath(dir), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	mustServe(t, dir)
@@ -323,12 +325,12 @@ func TestWhereTheStoreIs(t *testing.T) {
 	} {
 		t.Setenv("HOLDFAST_STORE", tt.env)
 		t.Setenv("XDG_STATE_HOME", tt.xdg)
-		if got, err := storeDir(tt.flag); err != nil || got != tt.want {
+		if got, err := cli.StoreDir(tt.flag); err != nil || got != tt.want {
 			t.Errorf("store for %+v = %q, %v; want %q", tt, got, err, tt.want)
 		}
 	}
 	t.Setenv("HOME", "")
-	if dir, err := storeDir(""); err == nil {
+	if dir, err := cli.StoreDir(""); err == nil {
 		t.Errorf("store without a home = %q, want an error", dir)
 	}
 }

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"path/filepath"
+	"time"
+
+	"holdfast/leasefs"
+	"holdfast/session"
+)
+
+// A backend does what commands ask for: the server of the store, or a
+// controller in this process. Both fail with the errors of package session.
+type backend interface {
+	list(ctx context.Context) ([]session.View, error)
+	// find returns the session that an id, the beginning of one or a name
+	// means. The other methods take ids.
+	find(ctx context.Context, ref string) (session.View, error)
+	// input types what in has: in one piece, or as it arrives if in is a
+	// stream.
+	input(ctx context.Context, id string, in io.Reader, stream bool) (session.Receipt, error)
+	wait(ctx context.Context, id string, w waitFor) (session.WaitResult, error)
+	stop(ctx context.Context, id string) (session.View, error)
+	remove(ctx context.Context, id string) error
+	close()
+}
+
+// A waitFor is what a wait is for. Its times are within the server's limits.
+type waitFor struct {
+	spec  session.WaitSpec
+	quiet time.Duration // of spec, also if it is not waited for
+
+	// The same in the words of the HTTP interface.
+	from, reasons, match string
+	timeout              time.Duration
+}
+
+const (
+	serverPatience = 2 * time.Second // for a server that starts or ends
+	serverPoll     = 50 * time.Millisecond
+)
+
+// errNoAnswer reports a server that holds the store and cannot be reached.
+var errNoAnswer = errors.New("the store's server does not answer on its socket; it may be starting or ending, try again")
+
+// open returns the server of the store, or the store itself if there is none.
+func (c *command) open(ctx context.Context) (backend, error) {
+	family, err := leasefs.Probe(filepath.Join(c.store, "locks"))
+	if err != nil {
+		return c.openLocal() // which says the same of the store, or makes it one
+	}
+	timeout, again := time.After(serverPatience), time.NewTicker(serverPoll)
+	defer again.Stop()
+	for {
+		served, err := leasefs.Busy(ServerLock(c.store), family)
+		if err != nil {
+			return nil, err
+		}
+		if !served {
+			return c.openLocal()
+		}
+		if socket := c.socket(); reachable(ctx, socket) {
+			return newClient(socket), nil
+		}
+		select {
+		case <-again.C:
+		case <-timeout:
+			return nil, errNoAnswer
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// socket is where the server listens. One that could not write server.json
+// still has its socket in the store.
+func (c *command) socket() string {
+	if f, err := ReadServerFile(c.store); err == nil && f.Socket != "" {
+		return f.Socket
+	}
+	return filepath.Join(c.store, "sock")
+}
+
+func reachable(ctx context.Context, socket string) bool {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}

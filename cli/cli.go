@@ -1,0 +1,96 @@
+// Package cli is what a terminal and a script see of holdfast: the commands
+// that list sessions, show them, type into them, wait for them, end them and
+// export what they printed.
+//
+// Each command does the same with a server on its store as without one: it
+// asks the server over its socket, or it works on the store itself, under the
+// same leases. Without a server no session is live in this process, so that
+// input is refused.
+//
+// What sessions are called, and the programs they run, are shown with control
+// characters escaped. The output of a session is written as it is.
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"io/fs"
+	"os"
+
+	"holdfast/session"
+	"holdfast/session/process"
+	"holdfast/store"
+)
+
+// A command is the command line of one command: the flags that all of them
+// have, and those that it adds.
+type command struct {
+	*flag.FlagSet
+	usage string
+	store string
+	json  bool
+}
+
+func newCommand(name, usage string) *command {
+	c := &command{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), usage: usage}
+	c.StringVar(&c.store, "store", "", "the `folder` of the sessions; "+StoreDefault)
+	return c
+}
+
+// withJSON adds the flag of commands that print something.
+func (c *command) withJSON() *command {
+	c.BoolVar(&c.json, "json", false, "print a JSON object")
+	return c
+}
+
+// parse returns the words of the command line, of which there must be least
+// to most; a negative most is no limit.
+func (c *command) parse(args []string, stdout io.Writer, least, most int) ([]string, error) {
+	words, err := parseWords(c.FlagSet, args, c.usage, stdout)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) < least {
+		return nil, Usage(c.Name()+" needs a session", "holdfast ls lists them")
+	}
+	if most >= 0 && len(words) > most {
+		return nil, noArgument(c.FlagSet, words[most], c.usage)
+	}
+	for _, w := range words[:least] {
+		if w == "" {
+			return nil, Usage(c.Name()+" needs a session, and was given an empty word", "holdfast ls lists them")
+		}
+	}
+	if c.store, err = StoreDir(c.store); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(c.store); errors.Is(err, fs.ErrNotExist) {
+		return nil, Usage("there is no store yet", "holdfast serve makes one, or give --store")
+	}
+	return words, nil
+}
+
+// controller opens the store in this process. The caller must Close it.
+func (c *command) controller() (*session.Controller, error) {
+	st, err := store.Open(c.store, store.Options{Boot: process.BootID()})
+	if err != nil {
+		return nil, err
+	}
+	return session.Open(session.Config{Store: st, Front: "cli"})
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// label is a session as messages name it.
+func label(v *session.View) string {
+	if v.Name == "" {
+		return v.ID
+	}
+	return v.ID + " " + plain(v.Name)
+}

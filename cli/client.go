@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"holdfast/leasefs"
+	"holdfast/session"
+	"holdfast/store"
+)
+
+// A client is the backend that asks a server over its unix socket.
+type client struct{ http *http.Client }
+
+func newClient(socket string) client {
+	var d net.Dialer
+	return client{&http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return d.DialContext(ctx, "unix", socket)
+	}}}}
+}
+
+func (c client) close() { c.http.CloseIdleConnections() }
+
+func (c client) list(ctx context.Context) ([]session.View, error) {
+	var answer struct{ Sessions []session.View }
+	err := c.do(ctx, http.MethodGet, "", "", nil, &answer)
+	return answer.Sessions, err
+}
+
+func (c client) find(ctx context.Context, ref string) (v session.View, err error) {
+	return v, c.do(ctx, http.MethodGet, ref, "", nil, &v)
+}
+
+func (c client) input(ctx context.Context, id string, in io.Reader, stream bool) (r session.Receipt, err error) {
+	action := "/input"
+	if stream {
+		action += "?stream=1"
+	}
+	return r, c.do(ctx, http.MethodPost, id, action, in, &r)
+}
+
+func (c client) wait(ctx context.Context, id string, w waitFor) (r session.WaitResult, err error) {
+	q := url.Values{"from": {w.from}, "for": {w.reasons}, "quiet": {w.quiet.String()}, "timeout": {w.timeout.String()}}
+	if w.match != "" {
+		q.Set("match", w.match)
+	}
+	return r, c.do(ctx, http.MethodGet, id, "/wait?"+q.Encode(), nil, &r)
+}
+
+func (c client) stop(ctx context.Context, id string) (v session.View, err error) {
+	return v, c.do(ctx, http.MethodPost, id, "/stop", nil, &v)
+}
+
+func (c client) remove(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodDelete, id, "", nil, nil)
+}
+
+// do sends a request about a session, or about all of them if ref is empty,
+// and decodes the answer into v unless that is nil.
+func (c client) do(ctx context.Context, method, ref, action string, body io.Reader, v any) error {
+	address := "http://localhost/sessions"
+	if ref != "" {
+		address += "/" + strings.ReplaceAll(url.PathEscape(ref), ".", "%2E") + action // a name may be ".."
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/octet-stream")
+	}
+	resp, err := c.http.Do(r)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("the store's server: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return problemOf(resp)
+	}
+	if v == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		return fmt.Errorf("the answer of the store's server: %w", err)
+	}
+	return nil
+}
+
+// A remoteError is a problem that a server tells of.
+type remoteError struct {
+	detail string
+	is     error // the error of package session or store that it was; may be nil
+}
+
+func (e *remoteError) Error() string { return e.detail }
+func (e *remoteError) Unwrap() error { return e.is }
+
+// problemOf makes of a problem document the error that it was.
+func problemOf(resp *http.Response) error {
+	var p struct {
+		Type       string
+		Title      string
+		Detail     string
+		Holder     *session.Holder
+		Candidates []session.View
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil {
+		return fmt.Errorf("the store's server answers %s", resp.Status)
+	}
+	if p.Detail == "" {
+		p.Detail = p.Title
+	}
+	e := &remoteError{detail: p.Detail}
+	_, kind, _ := strings.Cut(p.Type, ":holdfast,2026:")
+	switch kind {
+	case "no-such-session":
+		e.is = store.ErrNotFound
+	case "unreadable":
+		e.is = store.ErrDamaged
+	case "not-live":
+		e.is = session.ErrNotLive
+	case "no-such-range":
+		e.is = session.ErrPastEnd
+	case "ambiguous":
+		e.is = &session.AmbiguousError{Candidates: p.Candidates}
+	case "held":
+		e.is = heldBy(p.Holder)
+	}
+	return e
+}
+
+// heldBy is the refusal that named a holder.
+func heldBy(h *session.Holder) *leasefs.HeldError {
+	if h == nil || h.PID == 0 || h.Since == nil {
+		return &leasefs.HeldError{}
+	}
+	return &leasefs.HeldError{Holder: &leasefs.Holder{PID: h.PID, Host: h.Host, Since: *h.Since}}
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A UsageError is a command line that cannot be run. Nothing was done.
+type UsageError struct {
+	text string
+	hint string
+}
+
+// Usage returns a *UsageError: what is wrong, and what to do instead.
+func Usage(text, hint string) error { return &UsageError{text, hint} }
+
+func (e *UsageError) Error() string { return e.text + "; " + e.hint }
+
+// ParseFlags parses args up to "--" and returns what follows; a word that is no
+// flag before that is refused. With --help it prints the flags and returns
+// flag.ErrHelp. The first line of usage is the form of the command.
+func ParseFlags(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) ([]string, error) {
+	words, rest, err := splitFlags(fs, args, usage, stdout)
+	if err == nil && len(words) > 0 {
+		return nil, noArgument(fs, words[0], usage)
+	}
+	return rest, err
+}
+
+// parseWords parses flags that stand before, between or behind the words of a
+// command, and returns the words: what follows "--" is among them.
+func parseWords(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) ([]string, error) {
+	words, rest, err := splitFlags(fs, args, usage, stdout)
+	return append(words, rest...), err
+}
+
+// splitFlags parses flags, and returns the words among them and what follows
+// "--".
+func splitFlags(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) (words, rest []string, err error) {
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, nil, flagError(fs, err, usage, stdout)
+		}
+		rest = fs.Args()
+		if n := len(args) - len(rest); len(rest) == 0 || n > 0 && args[n-1] == "--" {
+			return words, rest, nil
+		}
+		words = append(words, rest[0])
+		args = rest[1:]
+	}
+}
+
+func noArgument(fs *flag.FlagSet, word, usage string) error {
+	usage, _, _ = strings.Cut(usage, "\n")
+	return Usage(fmt.Sprintf("%s has no argument %.64q", fs.Name(), word), "usage: "+usage)
+}
+
+// flagError says what is wrong with a flag, or helps.
+func flagError(fs *flag.FlagSet, err error, usage string, stdout io.Writer) error {
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(stdout, "usage: %s\n\n", usage)
+		fs.VisitAll(func(f *flag.Flag) { printFlag(stdout, f) })
+		return flag.ErrHelp
+	}
+	hint := fmt.Sprintf("holdfast %s --help lists the flags", fs.Name())
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		var known []string
+		fs.VisitAll(func(f *flag.Flag) { known = append(known, "--"+f.Name) })
+		name = "--" + strings.TrimLeft(name, "-")
+		return Usage(fmt.Sprintf("unknown flag %q", name), DidYouMean(name, known, hint))
+	}
+	return Usage(err.Error(), hint)
+}
+
+// printFlag describes a flag in a line or two.
+func printFlag(w io.Writer, f *flag.Flag) {
+	value, text := flag.UnquoteUsage(f)
+	if value != "" {
+		value = " " + strings.ToUpper(value)
+	}
+	fmt.Fprintf(w, "  --%s%s\n        %s", f.Name, value, text)
+	if f.DefValue != "" && f.DefValue != "false" {
+		fmt.Fprintf(w, " (%s)", f.DefValue)
+	}
+	fmt.Fprintln(w)
+}
+
+// DidYouMean names the known word that is nearest to what was typed, or gives
+// the other hint if none is near.
+func DidYouMean(typed string, known []string, otherwise string) string {
+	best, nearest := "", math.MaxInt
+	for _, k := range known {
+		if d := distance(typed, k); d < nearest {
+			best, nearest = k, d
+		}
+	}
+	if nearest > max(2, len(typed)/3) {
+		return otherwise
+	}
+	return fmt.Sprintf("did you mean %q?", best)
+}
+
+// distance is how many bytes must be put in, taken out or replaced to turn a
+// into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost++
+			}
+			corner = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// StoreDefault describes what StoreDir chooses, for the help of commands.
+const StoreDefault = "else $HOLDFAST_STORE, $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast"
+
+// StoreDir is where the sessions are, unless the command line says so.
+func StoreDir(dir string) (string, error) {
+	if dir == "" {
+		dir = os.Getenv("HOLDFAST_STORE")
+	}
+	if dir != "" {
+		return filepath.Abs(dir)
+	}
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "holdfast"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", Usage("no place for the sessions: "+strings.TrimPrefix(err.Error(), "user home dir: "), "give --store")
+	}
+	return filepath.Join(home, ".local", "state", "holdfast"), nil
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"holdfast/session"
+)
+
+// List prints the sessions of a store, the newest activity first.
+func List(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	c := newCommand("ls", `holdfast ls [flags]
+
+Lists the sessions, the newest activity first. On a terminal, ids and programs are cut to its width.`).withJSON()
+	if _, err := c.parse(args, stdout, 0, 0); err != nil {
+		return err
+	}
+	b, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	views, err := b.list(ctx)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return printJSON(stdout, map[string]any{"sessions": views})
+	}
+	return printSessions(screenOf(stdout), views, time.Now())
+}
+
+func printSessions(s screen, views []session.View, now time.Time) error {
+	t := table{{"ID", "NAME", "STATE", "ACTIVE", "COMMAND"}}
+	short := idLength(s, views)
+	for _, v := range views {
+		t = append(t, []string{v.ID[:min(short, len(v.ID))], cmp.Or(plain(v.Name), "-"), stateText(&v), ago(v.ActiveAt, now), commandText(v.Argv)})
+	}
+	return t.print(s, func(row, column int) string {
+		if column == 2 {
+			return stateColour(views[row-1].State)
+		}
+		return ""
+	})
+}
+
+// idLength is how much of ids is shown: on a terminal what tells them apart,
+// and a command takes.
+func idLength(s screen, views []session.View) int {
+	const least, whole = 8, 36
+	if s.width == 0 {
+		return whole
+	}
+	for n := least; n < whole; n++ {
+		seen := make(map[string]bool)
+		for _, v := range views {
+			seen[v.ID[:min(n, len(v.ID))]] = true
+		}
+		if len(seen) == len(views) {
+			return n
+		}
+	}
+	return whole
+}
+
+// stateText is the state, and who has the session if that is not this store's
+// server.
+func stateText(v *session.View) string {
+	if v.Holder == nil || v.Holder.PID == 0 {
+		return v.State
+	}
+	return fmt.Sprintf("%s (pid %d)", v.State, v.Holder.PID)
+}
+
+func stateColour(state string) string {
+	switch state {
+	case "running", "idle":
+		return "32" // green
+	case "interrupted", "pending":
+		return "33" // yellow
+	case session.Unreadable:
+		return "31" // red
+	}
+	return ""
+}
+
+// commandText is a program and its arguments as a shell would take them,
+// nearly.
+func commandText(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = plain(a)
+		if a == "" || strings.ContainsAny(a, " '\"") || words[i] != a {
+			words[i] = `"` + strings.ReplaceAll(words[i], `"`, `\"`) + `"`
+		}
+	}
+	return strings.Join(words, " ")
+}

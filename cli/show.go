@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"holdfast/session"
+)
+
+// Show prints what is known of one session.
+func Show(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	c := newCommand("show", `holdfast show ID [flags]
+
+Prints what is known of a session. ID is an id, the first 8 or more characters of one, or a name.`).withJSON()
+	words, err := c.parse(args, stdout, 1, 1)
+	if err != nil {
+		return err
+	}
+	b, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	v, err := b.find(ctx, words[0])
+	if err != nil {
+		return explain(words[0], err)
+	}
+	if c.json {
+		return printJSON(stdout, v)
+	}
+	return printSession(stdout, &v, time.Now())
+}
+
+func printSession(w io.Writer, v *session.View, now time.Time) error {
+	for _, line := range [][2]string{
+		{"id", v.ID},
+		{"name", plain(v.Name)},
+		{"state", v.State},
+		{"cause", v.Cause},
+		{"reason", plain(v.Reason)},
+		{"holder", holderText(v)},
+		{"command", commandText(v.Argv)},
+		{"folder", plain(v.Cwd)},
+		{"profile", plain(v.Profile)},
+		{"parent", v.Parent},
+		{"created", when(v.CreatedAt, now)},
+		{"started", when(v.StartedAt, now)},
+		{"active", when(v.ActiveAt, now)},
+		{"ended", when(v.EndedAt, now)},
+		{"exit", exitText(v)},
+		{"pid", number(int64(v.PID))},
+		{"size", sizeText(v)},
+		{"output", fmt.Sprintf("%d to %d", v.Oldest, v.Cursor)},
+		{"turns", strconv.Itoa(v.Turns)},
+		{"runs", strconv.Itoa(v.Runs)},
+		{"storage", plain(v.StorageError)},
+		{"problem", plain(v.Problem)},
+	} {
+		if line[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%-8s %s\n", line[0], line[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func holderText(v *session.View) string {
+	if v.Holder == nil {
+		return ""
+	}
+	return heldBy(v.Holder).Error()
+}
+
+func exitText(v *session.View) string {
+	switch {
+	case v.Signal != "":
+		return "signal " + plain(v.Signal)
+	case v.ExitCode != nil:
+		return "status " + strconv.Itoa(*v.ExitCode)
+	}
+	return ""
+}
+
+func sizeText(v *session.View) string {
+	if v.Cols == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d columns, %d rows", v.Cols, v.Rows)
+}
+
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"holdfast/session"
+)
+
+// Stop ends the program of a session.
+func Stop(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	c := newCommand("stop", `holdfast stop ID [flags]
+
+Ends the program of a session. The session stays, with its output. One without a program stays as it is.`).withJSON()
+	words, err := c.parse(args, stdout, 1, 1)
+	if err != nil {
+		return err
+	}
+	b, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	v, err := b.find(ctx, words[0])
+	if err == nil {
+		v, err = b.stop(ctx, v.ID)
+	}
+	if err != nil {
+		return explain(words[0], err)
+	}
+	if c.json {
+		return printJSON(stdout, v)
+	}
+	_, err = fmt.Fprintf(stdout, "%s is %s\n", label(&v), v.State)
+	return err
+}
+
+// Remove deletes sessions with their output.
+func Remove(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	c := newCommand("rm", `holdfast rm ID... [flags]
+
+Removes sessions with their output, and ends their programs before. If one of them is not known, none is removed. One that
+another process holds is left alone.`).withJSON()
+	words, err := c.parse(args, stdout, 1, -1)
+	if err != nil {
+		return err
+	}
+	b, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	views := make([]session.View, 0, len(words))
+	seen := make(map[string]bool)
+	for _, ref := range words {
+		v, err := b.find(ctx, ref)
+		if err != nil {
+			return explain(ref, err)
+		}
+		if !seen[v.ID] {
+			seen[v.ID] = true
+			views = append(views, v)
+		}
+	}
+	removed, err := removeAll(ctx, b, views, func(v *session.View) error {
+		if c.json {
+			return nil
+		}
+		_, err := fmt.Fprintf(stdout, "%s is removed\n", label(v))
+		return err
+	})
+	if c.json {
+		err = errors.Join(err, printJSON(stdout, map[string]any{"removed": removed}))
+	}
+	return err
+}
+
+// removeAll goes on after a session that cannot be removed. The error tells of
+// the first of them, and of how many there are.
+func removeAll(ctx context.Context, b backend, views []session.View, done func(*session.View) error) (removed []string, err error) {
+	removed = []string{}
+	for i := range views {
+		v := &views[i]
+		if failed := b.remove(ctx, v.ID); failed != nil {
+			if err == nil {
+				err = explain(v.ID, failed)
+			}
+			continue
+		}
+		removed = append(removed, v.ID)
+		if err := done(v); err != nil {
+			return removed, err
+		}
+	}
+	if left := len(views) - len(removed); left > 1 {
+		err = fmt.Errorf("%w (one of %d sessions that are left)", err, left)
+	}
+	return removed, err
+}

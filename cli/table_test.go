@@ -1,0 +1,125 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/session"
+	"holdfast/store"
+
+	"github.com/creack/pty"
+)
+
+var views = []session.View{
+	{ID: "11111111-aaaa", Name: "a name that is long enough to be cut somewhere", State: "running", Argv: []string{"bash", "-c", strings.Repeat("long ", 40)}},
+	{ID: "11111111-bbbb", State: session.Unreadable, Argv: []string{}},
+	{ID: "22222222-cccc", Name: "日本語", State: "ended", Argv: []string{"日本語日本語日本語日本語日本語日本語"}},
+}
+
+func TestTablesFitEveryTerminal(t *testing.T) {
+	for width := 1; width < 200; width++ {
+		var b bytes.Buffer
+		if err := printSessions(screen{Writer: &b, width: width}, views, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		if len(lines) != len(views)+1 {
+			t.Fatalf("%d cells: %d lines", width, len(lines))
+		}
+		for _, line := range lines {
+			if cells(line) > width {
+				t.Errorf("%d cells: %q takes %d", width, line, cells(line))
+			}
+		}
+	}
+}
+
+func TestIDsOnATerminalTellSessionsApart(t *testing.T) {
+	if got := idLength(screen{width: 80}, views); got != 10 {
+		t.Errorf("ids are cut to %d, want 10", got)
+	}
+	if got := idLength(screen{}, views); got != 36 {
+		t.Errorf("ids in a pipe are cut to %d, want 36", got)
+	}
+}
+
+// onTerminal returns what ls prints on a terminal of 60 columns.
+func onTerminal(t *testing.T, dir string) string {
+	t.Helper()
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	if err := pty.Setsize(tty, &pty.Winsize{Cols: 60, Rows: 10}); err != nil {
+		t.Fatal(err)
+	}
+	err = List(t.Context(), []string{"--store", dir}, tty, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tty.WriteString("\x04"); err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	buf := make([]byte, 1<<10)
+	for !bytes.HasSuffix(out, []byte("\x04")) {
+		n, err := master.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, buf[:n]...)
+	}
+	tty.Close()
+	return string(out)
+}
+
+func TestColourIsForTerminalsThatWantIt(t *testing.T) {
+	dir := t.TempDir()
+	st, err := store.Open(dir, store.Options{Boot: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctl, err := session.Open(session.Config{Store: st, Front: "test", ShutdownGrace: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ctl.Close()
+	if _, err := ctl.Create(session.Spec{Argv: []string{"sh", "-c", "cat; # " + strings.Repeat("x", 100)}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	if got := onTerminal(t, dir); !strings.Contains(got, "\x1b[32m") {
+		t.Errorf("no colour on a terminal: %q", got)
+	}
+	t.Setenv("NO_COLOR", "1")
+	got := onTerminal(t, dir)
+	if strings.Contains(got, "\x1b") {
+		t.Errorf("colour with NO_COLOR: %q", got)
+	}
+	for line := range strings.Lines(got) {
+		if cells(strings.Trim(line, "\r\n\x04")) > 60 {
+			t.Errorf("%q is wider than the terminal", line)
+		}
+	}
+	t.Setenv("NO_COLOR", "")
+	pipe, err := os.Create(dir + "/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	if err := List(t.Context(), []string{"--store", dir}, pipe, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(pipe.Name())
+	if err != nil || bytes.Contains(b, []byte("\x1b")) || !bytes.Contains(b, []byte(strings.Repeat("x", 100))) {
+		t.Errorf("in a file: %q, %v", b, err)
+	}
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// plain shows control characters, and bytes that are no text, by their
+// escapes: a name cannot do anything to a terminal.
+func plain(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// cells is how many cells of a terminal s takes at most: which characters are
+// wide differs from terminal to terminal.
+func cells(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r >= 0x2e80 || r >= 0x1100 && r < 0x1200 || r >= 0x2300 && r < 0x2c00 {
+			n++
+		}
+	}
+	return n
+}
+
+// cut makes s take at most width cells, and shows where it did.
+func cut(s string, width int) string {
+	if cells(s) <= width {
+		return s
+	}
+	if width <= 0 {
+		return ""
+	}
+	var b strings.Builder
+	left := width - 1
+	for _, r := range s {
+		if left -= cells(string(r)); left < 0 {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String() + "…"
+}
+
+// ago is how long before now a moment was. A clock that is ahead counts as
+// now.
+func ago(t *time.Time, now time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	d := now.Sub(*t)
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
+}
+
+// when is a moment in local time, and how long ago that was.
+func when(t *time.Time, now time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", t.Local().Format(time.DateTime), ago(t, now))
+}

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"testing"
+	"time"
+)
+
+func TestNamesCannotDoAnythingToATerminal(t *testing.T) {
+	for in, want := range map[string]string{
+		"demo 1": "demo 1", "日本 é": "日本 é", "a\x1b[2Jb": `a\x1b[2Jb`, "a\nb\t": `a\nb\t`, "\xff": `\xff`, "\u202eevil": `\u202eevil`, "\u009b": `\u009b`, `a\b'"`: `a\b'"`,
+	} {
+		if got := plain(in); got != want {
+			t.Errorf("plain(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got, want := commandText([]string{"sh", "-c", "echo \x07", "", `a"b`}), `sh -c "echo \a" "" "a\"b"`; got != want {
+		t.Errorf("command = %s, want %s", got, want)
+	}
+}
+
+func TestCutFitsTheWidth(t *testing.T) {
+	for _, s := range []string{"", "a", "abcdefgh", "日本語日本語", "a日b本"} {
+		for width := range 12 {
+			got := cut(s, width)
+			if cells(got) > width {
+				t.Errorf("cut(%q, %d) = %q takes %d cells", s, width, got, cells(got))
+			}
+			if cells(s) <= width && got != s {
+				t.Errorf("cut(%q, %d) = %q although it fits", s, width, got)
+			}
+		}
+	}
+}
+
+func TestTimesAreRelative(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "now", time.Second - 1: "now", time.Second: "1s ago", time.Minute - 1: "59s ago", time.Minute: "1m ago",
+		time.Hour - 1: "59m ago", time.Hour: "1h ago", 48*time.Hour - 1: "47h ago", 48 * time.Hour: "2d ago",
+	} {
+		at := now.Add(-d)
+		if got := ago(&at, now); got != want {
+			t.Errorf("%s before now is %q, want %q", d, got, want)
+		}
+	}
+	if got := ago(nil, now); got != "-" {
+		t.Errorf("no time is %q", got)
+	}
+}

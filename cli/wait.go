@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/session"
+)
+
+// longestWait is the server's limit of a wait, and of a quiet time.
+const longestWait = time.Hour
+
+// Wait waits for something to happen in a session, and prints the output up to
+// then. It fails at the timeout, and if the program ends while a match alone
+// was asked for.
+func Wait(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	c := newCommand("wait", `holdfast wait ID [flags]
+
+Waits until the program of a session has ended or is quiet, or until its output matches, and prints the output up to then.
+The exit status is 0 when that came, and 1 at the timeout or if the program ends before a match.`).withJSON()
+	w := waitFor{}
+	c.StringVar(&w.reasons, "for", "", "what to wait for, a `list` of exit, idle, quiet and match; else exit,quiet, or match if --match is given")
+	c.StringVar(&w.match, "match", "", "regular `expression` (RE2) that output is to match")
+	c.DurationVar(&w.quiet, "quiet", 500*time.Millisecond, "`time` without output that counts as quiet")
+	c.DurationVar(&w.timeout, "timeout", 30*time.Second, "`time` to wait at most, up to 1h")
+	c.StringVar(&w.from, "from", "-0", "`offset` of the first byte of output, or -N for the last N; -0 is now")
+	words, err := c.parse(args, stdout, 1, 1)
+	if err != nil {
+		return err
+	}
+	wantMatch := w.match != "" && w.reasons == ""
+	if err := w.check(); err != nil {
+		return err
+	}
+	b, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	v, err := b.find(ctx, words[0])
+	if err != nil {
+		return explain(words[0], err)
+	}
+	result, err := b.wait(ctx, v.ID, w)
+	if errors.Is(err, session.ErrPastEnd) {
+		return pastEnd(w.from, v.Cursor)
+	}
+	if err != nil {
+		return explain(words[0], err)
+	}
+	if c.json {
+		err = printJSON(stdout, result)
+	} else {
+		_, err = io.WriteString(stdout, result.Output)
+	}
+	switch {
+	case err != nil:
+		return err
+	case result.Reason == "timeout":
+		return fmt.Errorf("nothing came within %s of what was waited for: %s; give a longer --timeout", w.timeout, w.reasons)
+	case result.Reason == "exit" && wantMatch:
+		return errors.New("the session has no program any more, and its output does not match; --from -N looks at output from before")
+	}
+	return nil
+}
+
+func pastEnd(from string, end int64) error {
+	return fmt.Errorf("--from %s is past the end of the output, which is at %d; give that or less", from, end)
+}
+
+// check makes the spec, with the server's rules.
+func (w *waitFor) check() (err error) {
+	for _, t := range []struct {
+		flag string
+		d    time.Duration
+	}{{"quiet", w.quiet}, {"timeout", w.timeout}} {
+		if t.d <= 0 || t.d > longestWait {
+			return Usage(fmt.Sprintf("--%s %s is no time to wait", t.flag, t.d), "give one such as 500ms or 30s, 1h at most")
+		}
+	}
+	if w.spec.From, err = cursor(w.from); err != nil {
+		return err
+	}
+	if w.reasons == "" {
+		w.reasons = "exit,quiet"
+		if w.match != "" {
+			w.reasons = "exit,match"
+		}
+	}
+	names := strings.Split(w.reasons, ",")
+	if slices.Contains(names, "match") != (w.match != "") {
+		return Usage("--for match and --match belong together", "give the regular expression to wait for with --match")
+	}
+	for _, name := range names {
+		switch name {
+		case "exit":
+			w.spec.Exit = true
+		case "idle":
+			w.spec.Idle = true
+		case "quiet":
+			w.spec.Quiet = w.quiet
+		case "match":
+			if w.spec.Match, err = regexp.Compile(w.match); err != nil {
+				return Usage(fmt.Sprintf("--match is no regular expression: %v", err), "its syntax is RE2")
+			}
+		default:
+			return Usage(fmt.Sprintf("--for has %.64q", name), "it is a list of exit, idle, quiet and match")
+		}
+	}
+	return nil
+}
+
+// cursor reads an offset, or -N for the last N bytes.
+func cursor(v string) (session.Cursor, error) {
+	digits, last := strings.CutPrefix(v, "-")
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil {
+		return session.Cursor{}, Usage(fmt.Sprintf("--from %.64q is no place in the output", v), "give an offset in bytes, or -N for the last N")
+	}
+	if last {
+		return session.FromLast(int64(n)), nil
+	}
+	return session.FromOffset(int64(n)), nil
+}

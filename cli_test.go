@@ -1,0 +1,225 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"holdfast/session"
+	"holdfast/store"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A said is what a command left behind.
+type said struct {
+	Status         int
+	Stdout, Stderr string
+}
+
+// hold runs a command in a process of its own.
+func hold(t *testing.T, dir, stdin string, args ...string) said {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), buildHoldfast(t), args...)
+	c.Env = append(os.Environ(), "HOLDFAST_STORE="+dir)
+	c.Stdin = strings.NewReader(stdin)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); c.ProcessState == nil {
+		t.Fatalf("holdfast %q: %v", args, err)
+	}
+	return said{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// shortStore is a folder whose path is short enough for a socket in it.
+func shortStore(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "hf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// passing is what differs from one moment to the next.
+var passing = regexp.MustCompile(`\b(now|\d+[smhd] ago)`)
+
+func timeless(s said) said {
+	s.Stdout = strings.Join(strings.Fields(passing.ReplaceAllString(s.Stdout, "AGO")), " ")
+	return s
+}
+
+func create(ts *testServer, name, script string) session.View {
+	ts.t.Helper()
+	body, err := json.Marshal(map[string]any{"name": name, "argv": []string{"sh", "-c", script}})
+	if err != nil {
+		ts.t.Fatal(err)
+	}
+	return must[session.View](ts, ts.do("POST", "/sessions", string(body)), 201)
+}
+
+func (p *serverProcess) endOrderly() {
+	p.Process.Signal(syscall.SIGTERM)
+	p.wait()
+}
+
+func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
+	dir := shortStore(t)
+	p := startServerProcess(t, "", dir)
+	ts := p.client(t)
+	for _, name := range []string{"..", "a/b", "per%cent ?#", "twin", "twin"} {
+		ts.output(create(ts, name, "printf gone").ID)
+	}
+	id := create(ts, "demo", `printf '\033[1mh\303\251llo\033[0m\r\n\377'; exit 3`).ID
+	ts.output(id)
+	damaged := store.NewID()
+	if err := os.MkdirAll(filepath.Join(dir, "sessions", damaged), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "sessions", damaged, "session.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	tests := []struct {
+		args   []string
+		status int
+		stderr string
+	}{
+		{args: []string{"ls"}},
+		{args: []string{"ls", "--json"}},
+		{args: []string{"show", id}},
+		{args: []string{"show", "--json", id[:8]}},
+		{args: []string{"show", "..", "--json"}},
+		{args: []string{"show", "a/b", "--json"}},
+		{args: []string{"show", "per%cent ?#", "--json"}},
+		{args: []string{"show", damaged}},
+		{[]string{"show", "none"}, 1, "holdfast: there is no session \"none\"; holdfast ls lists them\n"},
+		{[]string{"show", store.NewID()}, 1, "holdfast: there is no session"},
+		{[]string{"show", "twin"}, 1, "holdfast: \"twin\" fits 2 sessions: "},
+		{[]string{"send", "demo", "x"}, 1, "holdfast: session \"demo\" is not live: no program runs in it; "},
+		{args: []string{"wait", "demo"}},
+		{args: []string{"wait", "--from", "0", "demo", "--for", "exit,idle"}},
+		{args: []string{"wait", "--from", "-14", "demo", "--match", "l+", "--json"}},
+		{args: []string{"wait", "demo", "--for", "quiet", "--quiet", "1ms", "--json"}},
+		{[]string{"wait", "demo", "--match", "x", "--from", "0"}, 1, "holdfast: the session has no program any more, and its output does not match"},
+		{[]string{"wait", "demo", "--for", "match", "--match", "x", "--timeout", "10ms"}, 1, "holdfast: nothing came within 10ms of what was waited for: match"},
+		{[]string{"wait", "demo", "--from", "999"}, 1, "holdfast: --from 999 is past the end of the output"},
+		{[]string{"stop", damaged}, 1, "is unreadable; holdfast show has the reason"},
+		{args: []string{"stop", "demo"}},
+		{args: []string{"stop", "demo", "--json"}},
+		{args: []string{"export", "demo", "--raw"}},
+		{args: []string{"export", "--text", "demo"}},
+		{args: []string{"export", "demo", "--cast"}},
+		{[]string{"export", "none", "--cast"}, 1, "holdfast: there is no session \"none\""},
+		{[]string{"rm", "demo", "none"}, 1, "holdfast: there is no session \"none\""},
+	}
+	served := make([]said, len(tests))
+	for i, tt := range tests {
+		served[i] = timeless(hold(t, dir, "", tt.args...))
+		if served[i].Status != tt.status || !strings.Contains(served[i].Stderr, tt.stderr) || tt.status == 0 && served[i].Stderr != "" {
+			t.Errorf("holdfast %q = %+v, want status %d and %q", tt.args, served[i], tt.status, tt.stderr)
+		}
+	}
+	p.endOrderly()
+	for i, tt := range tests {
+		if diff := cmp.Diff(served[i], timeless(hold(t, dir, "", tt.args...))); diff != "" {
+			t.Errorf("holdfast %q (-with a server +without):\n%s", tt.args, diff)
+		}
+	}
+
+	if got, want := hold(t, dir, "", "export", "demo", "--raw").Stdout, "\x1b[1mhéllo\x1b[0m\r\r\n\xff"; got != want {
+		t.Errorf("raw export = %q, want %q", got, want)
+	}
+	if got, want := hold(t, dir, "", "export", "demo", "--text").Stdout, "héllo\n\uFFFD"; got != want {
+		t.Errorf("text export = %q, want %q", got, want)
+	}
+	if got := hold(t, dir, "", "rm", "demo", id, "--json"); got.Status != 0 || got.Stdout != fmt.Sprintf("{\"removed\":[%q]}\n", id) {
+		t.Errorf("rm of one session by two words = %+v", got)
+	}
+	if got := hold(t, dir, "", "rm", "..", "a/b", damaged); got.Status != 0 || strings.Count(got.Stdout, "is removed\n") != 3 {
+		t.Errorf("rm of three sessions = %+v", got)
+	}
+}
+
+func TestCommandsOnALiveSession(t *testing.T) {
+	dir := shortStore(t)
+	ts := startServerProcess(t, "", dir).client(t)
+	v := create(ts, "echo", "stty -echo; echo ready; cat")
+	call := func(stdin string, args ...string) said {
+		t.Helper()
+		got := hold(t, dir, stdin, args...)
+		if got.Status != 0 || got.Stderr != "" {
+			t.Fatalf("holdfast %q = %+v", args, got)
+		}
+		return got
+	}
+	call("", "wait", "echo", "--from", "0", "--match", "ready")
+	call("", "send", "echo", "--enter", "--", "two", "-words")
+	if got := call("", "wait", "echo", "--from", "0", "--match", "words\r\n").Stdout; got != "ready\r\ntwo -words\r\n" {
+		t.Errorf("output after send = %q", got)
+	}
+	if got := call("from stdin", "send", "--enter", "echo", "--json").Stdout; !strings.HasPrefix(got, `{"written":11,"cursor":`) {
+		t.Errorf("send of standard input = %q", got)
+	}
+	call("", "wait", "echo", "--from", "0", "--match", "stdin\r\n")
+	if got := hold(t, dir, "", "send", "echo"); got.Status != 1 || !strings.Contains(got.Stderr, "standard input is empty") {
+		t.Errorf("send of nothing = %+v", got)
+	}
+	if got := hold(t, dir, "", "wait", "echo", "--match", "never", "--timeout", "10ms"); got.Status != 1 {
+		t.Errorf("wait for what does not come = %+v", got)
+	}
+	if got := call("", "stop", "echo").Stdout; got != v.ID+" echo is stopped\n" {
+		t.Errorf("stop prints %q", got)
+	}
+	v = create(ts, "second", "cat")
+	call("", "rm", "second")
+	if got := hold(t, dir, "", "show", v.ID); got.Status != 1 {
+		t.Errorf("show of a removed session = %+v", got)
+	}
+}
+
+func TestCommandsLeaveAHeldSessionAlone(t *testing.T) {
+	dir := shortStore(t)
+	st, err := store.Open(dir, store.Options{Boot: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctl, err := session.Open(session.Config{Store: st, Front: "run", ShutdownGrace: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ctl.Close()
+	v, err := ctl.Create(session.Spec{Name: "mine", Argv: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := [][]string{{"stop", "mine"}, {"rm", "mine"}, {"send", "mine", "x"}, {"show", "mine"}, {"show", "mine", "--json"}, {"ls"}, {"wait", "mine", "--quiet", "1ms", "--json"}}
+	line := fmt.Sprintf("session is in use by pid %d on ", os.Getpid())
+	alone := make([]said, len(tests))
+	for i, args := range tests {
+		alone[i] = timeless(hold(t, dir, "", args...))
+		if i < 3 && (alone[i].Status != 1 || !strings.HasPrefix(alone[i].Stderr, "holdfast: "+line)) || i >= 3 && alone[i].Status != 0 {
+			t.Errorf("holdfast %q = %+v, want %q", args, alone[i], line)
+		}
+	}
+	startServerProcess(t, "", dir)
+	for i, args := range tests {
+		if diff := cmp.Diff(timeless(hold(t, dir, "", args...)), alone[i]); diff != "" {
+			t.Errorf("holdfast %q (-with a server +without):\n%s", args, diff)
+		}
+	}
+	if now, err := ctl.Get(v.ID); err != nil || now.State != "running" {
+		t.Errorf("held session afterwards = %+v, %v", now, err)
+	}
+}
