@@ -213,7 +213,12 @@ func TestCommandsLeaveAHeldSessionAlone(t *testing.T) {
 			t.Errorf("holdfast %q = %+v, want %q", args, alone[i], line)
 		}
 	}
-	startServerProcess(t, "", dir)
+	ts := startServerProcess(t, "", dir).client(t)
+	other := create(ts, "other", "exit")
+	got := hold(t, dir, "", "rm", "mine", "other")
+	if want := "holdfast: " + v.ID + " mine: " + line; got.Status != 1 || got.Stdout != other.ID+" other is removed\n" || !strings.HasPrefix(got.Stderr, want) {
+		t.Errorf("rm of a held session and another = %+v, want %q", got, want)
+	}
 	for i, args := range tests {
 		if diff := cmp.Diff(timeless(hold(t, dir, "", args...)), alone[i]); diff != "" {
 			t.Errorf("holdfast %q (-with a server +without):\n%s", args, diff)

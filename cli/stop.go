@@ -84,8 +84,12 @@ func removeAll(ctx context.Context, b backend, views []session.View, done func(*
 	for i := range views {
 		v := &views[i]
 		if failed := b.remove(ctx, v.ID); failed != nil {
+			failed = explain(v.ID, failed)
+			if len(views) > 1 {
+				failed = fmt.Errorf("%s: %w", label(v), failed)
+			}
 			if err == nil {
-				err = explain(v.ID, failed)
+				err = failed
 			}
 			continue
 		}

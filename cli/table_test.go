@@ -40,6 +40,25 @@ func TestTablesFitEveryTerminal(t *testing.T) {
 	}
 }
 
+func TestTheLastColumnIsCutFirst(t *testing.T) {
+	tab := table{{"A", "B", "C"}, {"first", "the second", "the third column"}}
+	for width, want := range map[int]string{
+		0:  "first  the second  the third column",
+		35: "first  the second  the third column",
+		30: "first  the second  the third …",
+		26: "first  the seco…  the thi…",
+		9:  "first  t…",
+	} {
+		var b strings.Builder
+		if err := tab.print(screen{Writer: &b, width: width}, func(int, int) string { return "" }); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Split(b.String(), "\n")[1]; got != want {
+			t.Errorf("in %d cells: %q, want %q", width, got, want)
+		}
+	}
+}
+
 func TestIDsOnATerminalTellSessionsApart(t *testing.T) {
 	if got := idLength(screen{width: 80}, views); got != 10 {
 		t.Errorf("ids are cut to %d, want 10", got)
