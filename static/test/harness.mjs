@@ -165,7 +165,7 @@ class Visitor {
 export const see = (page, pattern) =>
   page.waitForFunction(([source, flags]) => {
     const line = new RegExp(source, flags);
-    return window.holdfast.phase === 'live' && window.holdfast.screen.text().some((text) => line.test(text));
+    return window.holdfast?.phase === 'live' && window.holdfast.screen.text().some((text) => line.test(text));
   }, [pattern.source, pattern.flags]).catch(async (error) => {
     const state = await page.evaluate(() => {
       const { phase, cursor, session, screen } = window.holdfast;
@@ -178,7 +178,7 @@ export const screen = (page) => page.evaluate(() => window.holdfast.screen.text(
 
 /** Waits until the screen begins with these lines. */
 export const seeLines = (page, lines) =>
-  page.waitForFunction((want) => want.every((line, i) => window.holdfast.screen.text()[i] === line), lines)
+  page.waitForFunction((want) => want.every((line, i) => window.holdfast?.screen?.text()[i] === line), lines)
     .catch(async () => assert.deepEqual((await screen(page)).slice(0, lines.length), lines));
 
 /** Starts a program with the dialog, and waits for its first line. */
@@ -187,7 +187,7 @@ export async function start(page, command, first) {
   await page.fill('#command', command);
   const before = await page.evaluate(() => window.holdfast.session?.id);
   await page.click('#create .primary');
-  await page.waitForFunction((id) => window.holdfast.session && window.holdfast.session.id !== id, before);
+  await page.waitForFunction((id) => window.holdfast?.session && window.holdfast?.session?.id !== id, before);
   await see(page, first);
   return page.evaluate(() => window.holdfast.session.id);
 }

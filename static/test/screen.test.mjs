@@ -22,7 +22,7 @@ shellTest('vim and less are drawn as their files are, and follow the size of the
   await page.keyboard.type('vim -u NONE -n lines.txt\n');
   await see(page, /^line 1 {2}end$/);
   const seeFile = async (first) => {
-    await page.waitForFunction(() => window.holdfast.session.rows === window.holdfast.screen.text().length);
+    await page.waitForFunction(() => window.holdfast?.session?.rows === window.holdfast?.screen?.text().length);
     const rows = (await server.get(id)).rows;
     await seeLines(page, lines.slice(first - 1, first + rows - 2)); // all but the last row
     return rows;
@@ -31,7 +31,7 @@ shellTest('vim and less are drawn as their files are, and follow the size of the
   const rows = await seeFile(150);
 
   await page.setViewportSize({ width: 900, height: 500 });
-  await page.waitForFunction((before) => window.holdfast.session.rows < before, rows);
+  await page.waitForFunction((before) => window.holdfast?.session?.rows < before, rows);
   await page.keyboard.type('200Gzt');
   await seeFile(200);
   await page.keyboard.type(':q\n');
@@ -74,7 +74,7 @@ shellTest('queries in replayed output are not answered, those in live output are
     const before = typed(one);
     await one.reload();
     await see(one, /^more=\.$/);
-    await one.waitForFunction(() => window.holdfast.screen.pending === 0);
+    await one.waitForFunction(() => window.holdfast?.screen?.pending === 0);
     assert.equal(typed(one), before, 'requests to type after a reload');
   }
   assert.equal((await server.get(id)).cursor, cursor, 'the log grew by a reload');
@@ -92,7 +92,7 @@ shellTest('a large paste arrives whole and in order', async ({ page }) => {
 shellTest('a line that the kernel would cut is refused with the reason', async ({ server, page, id }) => {
   await page.keyboard.type('cat > taken\n');
   await see(page, /^\$ cat > taken$/);
-  await page.waitForFunction(() => window.holdfast.screen.pending === 0);
+  await page.waitForFunction(() => window.holdfast?.screen?.pending === 0);
   await page.evaluate(() => window.holdfast.screen.terminal.paste('x'.repeat(5000)));
   await page.waitForSelector('.notice');
   assert.match(await page.locator('.notice p').textContent(), /^Not typed: .*line/);
@@ -129,7 +129,7 @@ pageTest('another run of a program finds nothing that the last one has set', asy
   const { id } = await server.session('bash', '-c', `echo >> runs; ${script}`);
   const page = await visitor.open(server.login);
   const again = async () => {
-    await page.waitForFunction(() => window.holdfast.screen.pending === 0);
+    await page.waitForFunction(() => window.holdfast?.screen?.pending === 0);
     await server.request('POST', `sessions/${id}/stop`);
     await server.request('POST', `sessions/${id}/start`);
   };
@@ -138,7 +138,7 @@ pageTest('another run of a program finds nothing that the last one has set', asy
     return { ...modes, buffer: buffer.active.type, hidden: core.coreService.isCursorHidden, region: [core.buffer.scrollTop, core.buffer.scrollBottom - core.rows] };
   });
 
-  await page.waitForFunction(() => window.holdfast.screen.terminal.modes.insertMode);
+  await page.waitForFunction(() => window.holdfast?.screen?.terminal.modes.insertMode);
   await again();
   await see(page, /^alternate$/);
   assert.equal((await modes()).mouseTrackingMode, 'none');
@@ -210,7 +210,7 @@ shellTest('two tabs show the same session, and a key typed in one is seen in bot
   await other.bringToFront();
   await other.keyboard.type('echo two\n'); // who types claims the size
   await see(page, /^two$/);
-  await page.waitForFunction((was) => window.holdfast.screen.columns < was, cols);
+  await page.waitForFunction((was) => window.holdfast?.screen?.columns < was, cols);
   for (const one of [page, other]) {
     await assertExact(one, server, id);
   }

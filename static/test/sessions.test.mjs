@@ -57,14 +57,14 @@ shellTest('a session can be stopped, resumed, renamed, forked and deleted', asyn
   await page.keyboard.type('x');
   assert.match(await page.locator('.notice p').textContent(), /not running: resume it/);
   await page.click('#head [data-do=resume]');
-  await page.waitForFunction(() => window.holdfast.session.live && document.activeElement.closest('#pane'));
+  await page.waitForFunction(() => window.holdfast?.session?.live && document.activeElement.closest('#pane'));
   assert.equal(await page.locator('.notice').count(), 0);
   await page.keyboard.type('echo again\n');
   await see(page, /^again$/);
 
   await page.click('#head [data-do=fork]');
   await page.click('#ask .primary');
-  await page.waitForFunction((parent) => window.holdfast.session?.parent === parent, id);
+  await page.waitForFunction((parent) => window.holdfast?.session?.parent === parent, id);
   await see(page, /^again$/);
   assert.equal(await page.locator('#side li').count(), 2);
 
@@ -101,7 +101,7 @@ pageTest('a session that is deleted or created elsewhere shows at once', async (
   const page = await visitor.open(server.login);
   const { id } = await server.session('sleep', '1000');
   await page.click(`#side a[href="#${id}"]`);
-  await page.waitForFunction((want) => window.holdfast.session?.id === want, id);
+  await page.waitForFunction((want) => window.holdfast?.session?.id === want, id);
   await server.request('DELETE', `sessions/${id}`);
   await page.waitForSelector('#empty:not([hidden])');
   assert.equal(await page.locator('#side li').count(), 0);
@@ -115,7 +115,7 @@ pageTest('a session that cannot be read says why, and can be deleted', async ({ 
   const page = await visitor.open(server.login);
   await page.click('#side a');
   assert.match(await page.locator('#side .state').textContent(), /^unreadable: ./);
-  await page.waitForFunction(() => window.holdfast.screen.text().join(' ').includes('this session cannot be read'));
+  await page.waitForFunction(() => window.holdfast?.screen?.text().join(' ').includes('this session cannot be read'));
   assert.deepEqual(await page.locator('#head button:visible').allTextContents(), ['Delete']);
   await page.click('#head [data-do=delete]');
   await page.click('#ask .primary');
@@ -126,7 +126,7 @@ pageTest('a session that cannot be read says why, and can be deleted', async ({ 
 shellTest('a session that would be resumed by itself can be kept from it', async ({ server, page, id }) => {
   await server.end('SIGKILL');
   await server.again('--no-auto-resume');
-  await page.waitForFunction(() => window.holdfast.session.state === 'interrupted');
+  await page.waitForFunction(() => window.holdfast?.session?.state === 'interrupted');
   const stop = page.locator('#head [data-do=stop]');
   assert.equal(await stop.textContent(), 'Do not resume');
   await stop.click();
@@ -155,7 +155,7 @@ pageTest('on a phone the name can be read, and every button can be hit', async (
   const { id } = await server.session('cat');
   await server.request('PATCH', `sessions/${id}`, { name: 'build of the release branch' });
   const page = await visitor.open(server.login);
-  await page.waitForFunction(() => window.holdfast.phase === 'live');
+  await page.waitForFunction(() => window.holdfast?.phase === 'live');
   const cut = await page.evaluate(() => {
     const name = document.querySelector('#name');
     return name.scrollWidth - name.clientWidth;

@@ -53,13 +53,13 @@ shellTest('a server that is killed and started again goes on in an open page', a
   await page.waitForFunction(() => document.querySelector('#link').textContent !== '');
   assert.match(await page.locator('#link').textContent(), /Reconnecting|not reachable/);
   await server.again();
-  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live && window.holdfast.session.runs === 2);
+  await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.live && window.holdfast?.session?.runs === 2);
   await see(page, prompt);
   assert.equal(await page.locator('#head [data-do=resume]').isVisible(), false);
   await page.keyboard.type('echo back\n');
   await see(page, /^back$/);
   const { cursor } = await server.get(id);
-  await page.waitForFunction((end) => window.holdfast.cursor >= end, cursor);
+  await page.waitForFunction((end) => window.holdfast?.cursor >= end, cursor);
   await assertExact(page, server, id);
 });
 
@@ -72,7 +72,7 @@ shellTest('what is typed while the server is down is not typed to the run that i
   await server.again();
   await page.waitForSelector('.notice[data-key=outlived]');
   assert.equal(await page.locator('.notice p').textContent(), '10 keys were typed for a program that has ended; they were not sent.');
-  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.runs === 2 && window.holdfast.session.live);
+  await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.runs === 2 && window.holdfast?.session?.live);
   await page.keyboard.type('echo kept\n');
   await see(page, /^kept$/);
   assert.equal(await page.locator('body.stale').count(), 0);
@@ -82,7 +82,7 @@ shellTest('what is typed while the server is down is not typed to the run that i
 pageTest('a program that is not started again by itself is resumed where it was', async ({ server, visitor }) => {
   const { id } = await server.session('cat');
   const page = await visitor.open(server.login);
-  await page.waitForFunction(() => window.holdfast.phase === 'live');
+  await page.waitForFunction(() => window.holdfast?.phase === 'live');
   await page.click('#pane');
   await page.keyboard.type('before\n');
   await seeLines(page, ['before', 'before']);
@@ -91,7 +91,7 @@ pageTest('a program that is not started again by itself is resumed where it was'
   await page.waitForSelector('#head [data-do=resume]:not([hidden])');
   assert.equal(await page.locator('#head [data-do=stop]').isVisible(), false);
   await page.click('#head [data-do=resume]');
-  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live && document.activeElement.closest('#pane'));
+  await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.live && document.activeElement.closest('#pane'));
   await page.keyboard.type('after\n');
   await seeLines(page, ['before', 'before', 'after', 'after']);
   await assertExact(page, server, id);
@@ -103,7 +103,7 @@ shellTest('an error answer does not end the stream: it is begun again at the cur
   let refused = 0;
   await page.route('**/events?*', (route) => (refused++ < 2 ? route.fulfill({ status: 503, body: 'busy' }) : route.fallback()));
   await page.evaluate(() => window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true })));
-  await page.waitForFunction(() => window.holdfast.phase === 'waiting');
+  await page.waitForFunction(() => window.holdfast?.phase === 'waiting');
   await server.request('POST', `sessions/${id}/input`, { text: 'echo second', enter: true });
   await see(page, /^second$/);
   const last = page.requests.filter((request) => request.url().includes('/events')).at(-1);
@@ -146,7 +146,7 @@ pageTest('a stream that says nothing for too long is begun again', async ({ serv
 
 shellTest('a program that prints faster than the page draws is shown to the last byte', async ({ server, page, id }) => {
   await page.keyboard.type('seq 1500000; echo done\n');
-  await page.waitForFunction(() => window.holdfast.screen.text().includes('done'), null, { timeout: 60_000 });
+  await page.waitForFunction(() => window.holdfast?.screen?.text().includes('done'), null, { timeout: 60_000 });
   const size = await assertExact(page, server, id);
   assert.ok(size > 11_000_000, `${size} bytes`);
   const pauses = page.requests.filter((request) => request.url().includes('from=')).length;
