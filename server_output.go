@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/store"
 )
@@ -55,7 +56,7 @@ func (s *server) getOutput(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Holdfast-Oldest", strconv.FormatInt(sp.oldest, 10))
 	h.Set("Holdfast-Cursor", strconv.FormatInt(sp.end, 10))
 	if sp.follow {
-		return s.followOutput(w, r, f, sp)
+		return s.followOutput(w, r, id, f, sp)
 	}
 	h.Set("Accept-Ranges", "bytes")
 	h.Set("Content-Length", strconv.FormatInt(sp.to-sp.from, 10))
@@ -99,7 +100,7 @@ func copyOutput(w io.Writer, f *store.Follower, from, to int64) error {
 
 // followOutput sends a log from a place on and what is appended to it, until
 // it has reached to, or the run is over and all of it was sent.
-func (s *server) followOutput(w http.ResponseWriter, r *http.Request, f *store.Follower, sp span) error {
+func (s *server) followOutput(w http.ResponseWriter, r *http.Request, id string, f *store.Follower, sp span) error {
 	ctx, release, err := s.openStream(r)
 	if err != nil {
 		return err
@@ -112,8 +113,8 @@ func (s *server) followOutput(w http.ResponseWriter, r *http.Request, f *store.F
 	}
 	buf := make([]byte, outputBuffer)
 	for at := sp.from; sp.to < 0 || at < sp.to; {
-		more := f.Changed() // before the look, so that nothing falls between look and wait
-		row, err := f.Row() // before the log: if it says that the run is over, the last byte is there
+		more := f.Changed()       // before the look, so that nothing falls between look and wait
+		row, err := s.ctl.Row(id) // before the log: if it says that the run is over, the last byte is there
 		if err != nil {
 			return err
 		}
@@ -140,6 +141,7 @@ func (s *server) followOutput(w http.ResponseWriter, r *http.Request, f *store.F
 		}
 		select {
 		case <-more:
+		case <-time.After(time.Second): // nothing tells of the death of a process that holds the session
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -1,10 +1,13 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"holdfast/leasefs"
 	"holdfast/store"
@@ -69,6 +72,35 @@ func TestHolderKilled(t *testing.T) {
 	checkLeases(t, c)
 	if v, err = c.Resume(id); err != nil || v.State != "running" || v.Cause != "" {
 		t.Errorf("Resume = %+v, %v; want running", v, err)
+	}
+}
+
+func TestWaitSeesTheDeathOfAHolder(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir)
+	id, end := startHolder(t, dir, "")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	// So young a session.json is read again and again, which would do for it.
+	waitFor(t, c, id, "an age", func(v View) bool { return time.Since(*v.StartedAt) > time.Second })
+	waits, began := make(chan struct{}), sync.Once{}
+	c.hook = func(step string) {
+		if step == "wait" {
+			began.Do(func() { close(waits) })
+		}
+	}
+	waited := make(chan WaitResult, 1)
+	go func() {
+		r, err := c.Wait(ctx, id, WaitSpec{Exit: true})
+		if err != nil {
+			t.Error(err)
+		}
+		waited <- r
+	}()
+	<-waits
+	end(true)
+	if r := <-waited; r.Reason != "exit" || r.State != "interrupted" {
+		t.Errorf("Wait = %+v, want exit of an interrupted session", r)
 	}
 }
 

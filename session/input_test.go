@@ -213,19 +213,34 @@ func TestLongLineInRawMode(t *testing.T) {
 	waitOutput(t, c, v.ID, fmt.Sprintf("%x", sha256.Sum256([]byte(big))))
 }
 
+// parkSpawn makes the next start say that it is about to spawn, and wait.
+func parkSpawn(c *Controller) (spawning <-chan struct{}, spawn chan<- struct{}) {
+	reached, goOn := make(chan struct{}), make(chan struct{})
+	c.hook = func(step string) {
+		if step == "spawn" {
+			close(reached)
+			<-goOn
+		}
+	}
+	return reached, goOn
+}
+
+// waitQueued waits until an input is in the line of l.
+func waitQueued(l *live) {
+	for queued := false; !queued; {
+		l.input.mu.Lock()
+		queued = len(l.input.items) == 1
+		l.input.mu.Unlock()
+	}
+}
+
 // Input that comes while a start is in flight is typed after it.
 func TestInputDuringAStart(t *testing.T) {
 	c := open(t, t.TempDir())
 	v := newSession(t, c, "head", "-n", "1")
 	typeIn(t, c, v.ID, "first\r")
 	waitOver(t, c, v.ID)
-	spawning, spawn := make(chan struct{}), make(chan struct{})
-	c.hook = func(step string) {
-		if step == "spawn" {
-			close(spawning)
-			<-spawn
-		}
-	}
+	spawning, spawn := parkSpawn(c)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if _, err := c.Start(v.ID); err != nil {
@@ -234,12 +249,7 @@ func TestInputDuringAStart(t *testing.T) {
 	})
 	<-spawning
 	wg.Go(func() { typeIn(t, c, v.ID, "second\r") })
-	l := c.lookup(v.ID)
-	for queued := false; !queued; {
-		l.input.mu.Lock()
-		queued = len(l.input.items) == 1
-		l.input.mu.Unlock()
-	}
+	waitQueued(c.lookup(v.ID))
 	close(spawn)
 	wg.Wait()
 	waitOver(t, c, v.ID)
@@ -255,13 +265,7 @@ func TestInputDuringAStartThatFails(t *testing.T) {
 	writeScript(t, script, "#!/bin/sh\n")
 	v := newSession(t, c, script)
 	waitOver(t, c, v.ID)
-	spawning, spawn := make(chan struct{}), make(chan struct{})
-	c.hook = func(step string) {
-		if step == "spawn" {
-			close(spawning)
-			<-spawn
-		}
-	}
+	spawning, spawn := parkSpawn(c)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if _, err := c.Start(v.ID); err == nil {
@@ -270,18 +274,13 @@ func TestInputDuringAStartThatFails(t *testing.T) {
 	})
 	<-spawning
 	writeScript(t, script, "#!/no/such/interpreter\n")
-	l := c.lookup(v.ID)
 	wg.Go(func() {
 		_, err := c.Input(t.Context(), v.ID, Input{Data: []byte("x")})
 		if _, ok := errors.AsType[*SpecError](err); !ok {
 			t.Errorf("Input: %v, want the reason of the failed start", err)
 		}
 	})
-	for queued := false; !queued; {
-		l.input.mu.Lock()
-		queued = len(l.input.items) == 1
-		l.input.mu.Unlock()
-	}
+	waitQueued(c.lookup(v.ID))
 	close(spawn)
 	wg.Wait()
 	if got, err := c.Get(v.ID); err != nil || got.State != "ended" || got.Runs != 1 {

@@ -46,6 +46,17 @@ func (c *Controller) truth(id string) (*store.Row, *leasefs.HeldError, error) {
 	return w.Row(), nil, nil
 }
 
+// Row returns the row of a session as it is true now; see store.Row. The death
+// of a process that held the session changes none of its files: who waits for
+// it asks again.
+func (c *Controller) Row(id string) (*store.Row, error) {
+	row, _, err := c.truth(id)
+	if row == nil {
+		return nil, err
+	}
+	return row, nil
+}
+
 // holderOf returns who holds a session, or nil if nobody does. It asks without
 // locking.
 func (c *Controller) holderOf(id string) (*leasefs.HeldError, error) {

@@ -51,7 +51,7 @@ func (c *Controller) Wait(ctx context.Context, id string, spec WaitSpec) (WaitRe
 	if err != nil {
 		return WaitResult{}, err
 	}
-	w := &waiter{spec: spec, f: f, quietFrom: time.Now()}
+	w := &waiter{id: id, spec: spec, f: f, quietFrom: time.Now()}
 	w.from = end
 	switch spec.From.kind {
 	case fromOffset:
@@ -76,6 +76,7 @@ func (c *Controller) Wait(ctx context.Context, id string, spec WaitSpec) (WaitRe
 
 // A waiter reads the output of one session until something happens.
 type waiter struct {
+	id        string
 	spec      WaitSpec
 	f         *store.Follower
 	from, to  int64
@@ -85,8 +86,8 @@ type waiter struct {
 
 func (w *waiter) run(ctx context.Context, c *Controller) (reason string, err error) {
 	for {
-		more := w.f.Changed() // before the look
-		row, err := w.f.Row() // before the log: a row that is over has its last byte there
+		more := w.f.Changed()   // before the look
+		row, err := c.Row(w.id) // before the log: a row that is over has its last byte there
 		if err != nil {
 			return "", err
 		}
@@ -107,15 +108,16 @@ func (w *waiter) run(ctx context.Context, c *Controller) (reason string, err err
 				return "quiet", nil
 			}
 		}
+		if row.State.Live() && c.lookup(w.id) == nil && (left < 0 || left > scanEvery) {
+			left = scanEvery // the death of its holder changes no file
+		}
+		c.step("wait")
 		timeout, err := sleep(ctx, more, left)
 		if err != nil {
 			return "", err
 		}
 		if timeout {
 			return "timeout", nil
-		}
-		if _, held, err := c.truth(row.ID); held == nil && err != nil {
-			return "", err
 		}
 	}
 }
