@@ -68,6 +68,10 @@ func (s *server) postSwitch(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &in); err != nil {
 		return err
 	}
-	v, err := s.ctl.Switch(in)
+	id, err := s.ctl.Bound()
+	if err != nil {
+		return err
+	}
+	v, err := s.ctl.Switch(id, in, true)
 	return created(w, v, err)
 }

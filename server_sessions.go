@@ -139,6 +139,19 @@ func (s *server) forkSession(w http.ResponseWriter, r *http.Request) error {
 	return created(w, v, err)
 }
 
+func (s *server) switchSession(w http.ResponseWriter, r *http.Request) error {
+	var in session.SwitchSpec
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	id, err := s.target(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.ctl.Switch(id, in, false)
+	return created(w, v, err)
+}
+
 func (s *server) postStop(w http.ResponseWriter, r *http.Request) error {
 	if err := readOptionalJSON(w, r, &struct{}{}); err != nil {
 		return err

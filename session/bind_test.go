@@ -73,8 +73,8 @@ func TestResumesAreSerialised(t *testing.T) {
 
 func TestSwitch(t *testing.T) {
 	c := open(t, t.TempDir())
-	if _, err := c.Switch(SwitchSpec{Argv: []string{"cat"}}); !errors.Is(err, ErrNothingBound) {
-		t.Errorf("Switch with nothing bound: %v, want ErrNothingBound", err)
+	if _, err := c.Switch(store.NewID(), SwitchSpec{Argv: []string{"cat"}}, true); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Switch of no session: %v, want store.ErrNotFound", err)
 	}
 	old, err := c.New(Spec{Argv: []string{"sh", "-c", "echo first; cat"}})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestSwitch(t *testing.T) {
 	}
 	waitOutput(t, c, old.ID, "first")
 	for _, s := range []SwitchSpec{{}, {Profile: "none"}, {Argv: []string{"no-such-program-at-all"}}} {
-		_, err := c.Switch(s)
+		_, err := c.Switch(old.ID, s, true)
 		if _, ok := errors.AsType[*SpecError](err); !ok {
 			t.Errorf("Switch(%+v): %v, want a *SpecError", s, err)
 		}
@@ -90,7 +90,7 @@ func TestSwitch(t *testing.T) {
 	if v, err := c.Get(old.ID); err != nil || !v.Live || v.PID != old.PID {
 		t.Errorf("after refused switches = %+v, %v; want the same run", v, err)
 	}
-	v, err := c.Switch(SwitchSpec{Argv: []string{"sh", "-c", "echo second; cat"}})
+	v, err := c.Switch(old.ID, SwitchSpec{Argv: []string{"sh", "-c", "echo second; cat"}}, true)
 	if err != nil || !v.Live || !v.Bound || v.Parent != old.ID {
 		t.Fatalf("Switch = %+v, %v; want a live, bound fork of the old session", v, err)
 	}
@@ -111,7 +111,7 @@ func TestSwitchThatDoesNotStartLeavesTheOldStopped(t *testing.T) {
 	}
 	script := filepath.Join(t.TempDir(), "bad")
 	writeScript(t, script, "#!/no/such/interpreter\n")
-	_, err = c.Switch(SwitchSpec{Argv: []string{script}})
+	_, err = c.Switch(old.ID, SwitchSpec{Argv: []string{script}}, true)
 	if _, ok := errors.AsType[*SpecError](err); !ok {
 		t.Errorf("Switch to a program that does not start: %v, want a *SpecError", err)
 	}
@@ -141,7 +141,7 @@ func TestSwitchReservesTheSession(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := c.Switch(SwitchSpec{Argv: []string{"cat"}}); err != nil {
+		if _, err := c.Switch(old.ID, SwitchSpec{Argv: []string{"cat"}}, true); err != nil {
 			t.Error(err)
 		}
 	})
@@ -149,7 +149,7 @@ func TestSwitchReservesTheSession(t *testing.T) {
 	_, err1 := c.Resume(old.ID)
 	_, err2 := c.Start(old.ID)
 	_, err3 := c.Patch(old.ID, Patch{})
-	_, err4 := c.Switch(SwitchSpec{Argv: []string{"cat"}})
+	_, err4 := c.Switch(old.ID, SwitchSpec{Argv: []string{"cat"}}, true)
 	for i, err := range []error{err1, err2, err3, err4} {
 		if !errors.Is(err, ErrBusy) {
 			t.Errorf("request %d beside a switch: %v, want ErrBusy", i+1, err)

@@ -105,15 +105,15 @@ func (c *Controller) forkPoint(id string, f ForkSpec) (at int64, turn int, err e
 	return at, lastTurn(turns, at), nil
 }
 
-// Switch goes on from the bound session with another program: the old run is
-// stopped, the session forked, the new program started and bound. If the new
-// one does not start, the old session stays stopped, with its own spec, and
-// bound. Errors that are found before the stop change nothing.
-func (c *Controller) Switch(s SwitchSpec) (View, error) {
-	id, err := c.Bound()
-	if err != nil {
-		return View{}, err
-	}
+// Switch goes on from a session with another program: the old run is stopped,
+// the session forked, and the new program started. With bind the fork is bound.
+// If the new program does not start, the old session stays stopped, with its
+// own spec, and the binding where it was. Errors that are found before the stop
+// change nothing.
+//
+// It returns store.ErrNotFound, a *leasefs.HeldError, ErrBusy and the errors of
+// New.
+func (c *Controller) Switch(id string, s SwitchSpec, bind bool) (View, error) {
 	if s.Profile == "" && len(s.Argv) == 0 {
 		return View{}, &SpecError{"profile", "", "name a profile or an argv to switch to"}
 	}
@@ -130,11 +130,5 @@ func (c *Controller) Switch(s SwitchSpec) (View, error) {
 	if _, err := c.halt(id); err != nil {
 		return View{}, err
 	}
-	c.bindMu.Lock()
-	defer c.bindMu.Unlock()
-	row, from, err := c.forkOf(id, f)
-	if err != nil {
-		return View{}, err
-	}
-	return c.create(row, from, true)
+	return c.Fork(id, f, bind)
 }

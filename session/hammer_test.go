@@ -65,7 +65,7 @@ func do(t *testing.T, c *Controller, op, id string) (err error) {
 	case "fork":
 		_, err = c.Fork(id, ForkSpec{}, true)
 	case "switch":
-		_, err = c.Switch(SwitchSpec{Argv: []string{"cat"}})
+		_, err = c.Switch(id, SwitchSpec{Argv: []string{"cat"}}, true)
 	case "stop":
 		_, err = c.Stop(id)
 	case "delete":
