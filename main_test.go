@@ -34,6 +34,8 @@ func TestCommandLinesThatCannotBeRun(t *testing.T) {
 			"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it\n"},
 		{"serve --tls-cert x", "holdfast: --tls-cert and --tls-key belong together; give both\n"},
 		{"serve --resume x -- bash", "holdfast: --resume and a program exclude each other; give one of them\n"},
+		{"serve --continue -- bash", "holdfast: --continue and a program exclude each other; give one of them\n"},
+		{"serve --continue --resume x", "holdfast: --continue and --resume exclude each other; give one of them\n"},
 		{"serve --idle-after 0s", "holdfast: --idle-after 0s is not a time to wait; give one such as 30s\n"},
 		{"serve --keep-output lots", "holdfast: invalid value \"lots\" for flag -keep-output: must be a size such as 500MiB or 2GiB; holdfast serve --help lists the flags\n"},
 		{"shwo x", "holdfast: unknown command \"shwo\"; did you mean \"show\"?\n"},

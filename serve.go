@@ -123,11 +123,31 @@ func begin(ctl *session.Controller, f *serveFlags) error {
 		}
 		_, err = ctl.Resume(id)
 		return err
+	case f.latest:
+		return resumeNewest(ctl)
 	case len(f.argv) > 0:
 		_, err := ctl.New(session.Spec{Argv: f.argv})
 		return err
 	}
 	return nil
+}
+
+// resumeNewest resumes the newest session, of this folder if there is any.
+func resumeNewest(ctl *session.Controller) error {
+	views, err := ctl.List(session.Filter{})
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // no session is from a folder that is gone
+	}
+	v, ok := session.Newest(views, dir)
+	if !ok {
+		return errors.New("there is no session to continue; start one with holdfast serve -- PROGRAM")
+	}
+	_, err = ctl.Resume(v.ID)
+	return err
 }
 
 // server builds the HTTP server. Its streams end with ctx.

@@ -22,7 +22,8 @@ type serveFlags struct {
 	idle   time.Duration
 	level  slog.Level
 	resume string
-	most   int // interrupted sessions to resume at the start
+	latest bool // resume the newest session
+	most   int  // interrupted sessions to resume at the start
 	argv   []string
 }
 
@@ -44,6 +45,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	fs.DurationVar(&f.idle, "idle-after", 30*time.Second, "quiet `time` after which a session counts as idle")
 	fs.TextVar(&f.level, "log-level", slog.LevelInfo, "how much to log, a `level`: debug, info, warn or error")
 	fs.StringVar(&f.resume, "resume", "", "a `session` to resume and bind at the start")
+	fs.BoolVar(&f.latest, "continue", false, "resume and bind the newest session at the start: of this folder, or else of all")
 	fs.BoolVar(&alone, "no-auto-resume", false, "leave sessions that the last end of the server interrupted as they are")
 	fs.IntVar(&f.most, "auto-resume-max", 100, "the `number` of interrupted sessions to resume at most, the newest first")
 	argv, err := cli.ParseFlags(fs, args, "holdfast serve [flags] [-- program arguments...]", stdout)
@@ -71,6 +73,10 @@ func (f *serveFlags) check(insecure bool) error {
 		return cli.Usage("--tls-cert and --tls-key belong together", "give both")
 	case f.resume != "" && len(f.argv) > 0:
 		return cli.Usage("--resume and a program exclude each other", "give one of them")
+	case f.latest && len(f.argv) > 0:
+		return cli.Usage("--continue and a program exclude each other", "give one of them")
+	case f.latest && f.resume != "":
+		return cli.Usage("--continue and --resume exclude each other", "give one of them")
 	case f.idle <= 0:
 		return cli.Usage(fmt.Sprintf("--idle-after %s is not a time to wait", f.idle), "give one such as 30s")
 	case f.most < 0:

@@ -243,6 +243,45 @@ func TestResumeOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
+func TestContinueResumesTheNewestSessionOfThisFolder(t *testing.T) {
+	dir, here, elsewhere := filepath.Join(t.TempDir(), "store"), t.TempDir(), t.TempDir()
+	t.Chdir(here)
+	_, err := runServe(t, dir, "--continue")
+	if want := "there is no session to continue; start one with holdfast serve -- PROGRAM"; err == nil || err.Error() != want {
+		t.Errorf("--continue of an empty store: %v, want %q", err, want)
+	}
+	mustServe(t, dir, "--", "sh", "-c", "cat; # here").stop()
+	t.Chdir(elsewhere)
+	mustServe(t, dir, "--", "sh", "-c", "cat; # elsewhere").stop()
+
+	bound := func(folder string) string {
+		t.Helper()
+		t.Chdir(folder)
+		r := mustServe(t, dir, "--continue")
+		defer r.stop()
+		var list sessionList
+		r.get("/sessions", &list)
+		for _, v := range list.Sessions {
+			if v.Live != v.Bound {
+				t.Errorf("in %s: %q is live: %v, bound: %v", folder, v.Argv, v.Live, v.Bound)
+			}
+			if v.Bound {
+				return v.Cwd
+			}
+		}
+		return ""
+	}
+	if got := bound(here); got != here {
+		t.Errorf("continued the session of %q, want the one of this folder, %q", got, here)
+	}
+	if got := bound(elsewhere); got != elsewhere {
+		t.Errorf("continued the session of %q, want the one of this folder, %q", got, elsewhere)
+	}
+	if got := bound(t.TempDir()); got != elsewhere {
+		t.Errorf("continued the session of %q, want the newest, of %q", got, elsewhere)
+	}
+}
+
 func TestASocketPathThatIsTooLong(t *testing.T) {
 	runtime := filepath.Join(t.TempDir(), "run")
 	if err := os.Mkdir(runtime, 0o700); err != nil {

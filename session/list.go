@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -54,6 +55,29 @@ func (f Filter) match(v *View) bool {
 	return q == "" || slices.ContainsFunc(append([]string{v.ID, v.Name, v.Cwd}, v.Argv...), func(s string) bool {
 		return strings.Contains(strings.ToLower(s), q)
 	})
+}
+
+// Newest returns the session to go on with when nobody names one: of views, in
+// the order of List, the first whose folder is dir, else the first. Those that
+// cannot be read do not count. It reports whether there is one.
+func Newest(views []View, dir string) (v View, ok bool) {
+	here, hereErr := os.Stat(dir)
+	for i := range views {
+		if views[i].State == Unreadable {
+			continue
+		}
+		if !ok {
+			v, ok = views[i], true
+		}
+		if views[i].Cwd == dir {
+			return views[i], true
+		}
+		// The same folder may have been reached by another path.
+		if there, err := os.Stat(views[i].Cwd); err == nil && hereErr == nil && os.SameFile(here, there) {
+			return views[i], true
+		}
+	}
+	return v, ok
 }
 
 // Get returns one session, also one that cannot be read. It returns
