@@ -1,5 +1,7 @@
 package session
 
+import "strconv"
+
 // An EventKind says what an Event tells. The names are those of the events in
 // the HTTP interface.
 type EventKind string
@@ -52,3 +54,14 @@ func FromOffset(n int64) Cursor { return Cursor{fromOffset, n} }
 
 // FromLast is the cursor n bytes before the end, or at the oldest byte.
 func FromLast(n int64) Cursor { return Cursor{fromLast, n} }
+
+// String is the cursor as a request writes it; the bounded tail has no words.
+func (c Cursor) String() string {
+	switch c.kind {
+	case fromOffset:
+		return strconv.FormatInt(c.offset, 10)
+	case fromLast:
+		return "-" + strconv.FormatInt(c.offset, 10)
+	}
+	return ""
+}

@@ -36,6 +36,10 @@ var (
 type Input struct {
 	Data []byte // not changed, and not kept after the answer
 	Key  string // Idempotency-Key; empty: none
+
+	// End types, instead of Data, what ends the input of a program that reads
+	// lines; nothing if it does not.
+	End bool
 }
 
 // A Receipt says what was typed.
@@ -85,6 +89,7 @@ type queue struct {
 // An item is one input on its way.
 type item struct {
 	data     []byte
+	end      bool // Input.End
 	deadline time.Time
 	done     chan struct{} // closed when receipt and err are set
 	receipt  Receipt
@@ -95,7 +100,7 @@ func newQueue(l *live, timeout time.Duration) *queue { return &queue{l: l, timeo
 
 // push types in, or waits until it has been typed.
 func (q *queue) push(ctx context.Context, in Input) (Receipt, error) {
-	it := &item{data: in.Data, deadline: time.Now().Add(q.timeout), done: make(chan struct{})}
+	it := &item{data: in.Data, end: in.End, deadline: time.Now().Add(q.timeout), done: make(chan struct{})}
 	q.mu.Lock()
 	if first, err := q.receipts.find(in, it); first != nil || err != nil {
 		q.mu.Unlock()
@@ -259,6 +264,9 @@ func (q *queue) typeNext() bool {
 func (q *queue) typeOut(it *item) (Receipt, error) {
 	if err := q.checkLine(it.data); err != nil {
 		return Receipt{}, err
+	}
+	if it.end {
+		it.data = q.line.End(q.mode)
 	}
 	_, end := q.l.w.Bounds()
 	ctx, cancel := context.WithDeadline(context.Background(), it.deadline)

@@ -325,3 +325,39 @@ func TestResizeAndSignal(t *testing.T) {
 		t.Errorf("size = %d x %d, %v; want 120 x 40", got.Cols, got.Rows, err)
 	}
 }
+
+func TestEndOfInput(t *testing.T) {
+	for _, tt := range []struct{ name, typed string }{
+		{"after a line", "one\n"}, {"after half a line", "one\ntw"}, {"after nothing", ""},
+	} {
+		c := open(t, t.TempDir())
+		v := newSession(t, c, "sh", "-c", "stty -echo; echo ready; cat; echo over")
+		waitOutput(t, c, v.ID, "ready")
+		if tt.typed != "" {
+			typeIn(t, c, v.ID, tt.typed)
+		}
+		if _, err := c.Input(t.Context(), v.ID, Input{End: true}); err != nil {
+			t.Errorf("%s: end of the input: %v", tt.name, err)
+		}
+		waitOver(t, c, v.ID)
+		want := "ready\r\n" + strings.ReplaceAll(tt.typed, "\n", "\r\n") + "over\r\n"
+		if got := output(t, c, v.ID); got != want {
+			t.Errorf("%s: the program prints %q, want %q", tt.name, got, want)
+		}
+	}
+}
+
+// What reads keys, not lines, gets nothing that it would take for one.
+func TestEndOfInputInRawMode(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, raw("head -c 1")...)
+	waitOutput(t, c, v.ID, "ready")
+	if r, err := c.Input(t.Context(), v.ID, Input{End: true}); err != nil || r.Written != 0 {
+		t.Errorf("end of the input = %+v, %v; want nothing typed", r, err)
+	}
+	typeIn(t, c, v.ID, "x")
+	waitOver(t, c, v.ID)
+	if got := output(t, c, v.ID); !strings.HasSuffix(got, "ready\nx") {
+		t.Errorf("the program got %q, want x", got)
+	}
+}

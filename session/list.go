@@ -30,7 +30,7 @@ func (c *Controller) List(f Filter) ([]View, error) {
 	views := make([]View, 0, len(ids))
 	for _, id := range ids {
 		v, err := c.Get(id)
-		if err == nil && f.match(&v) {
+		if err == nil && f.Match(&v) {
 			views = append(views, v)
 		}
 	}
@@ -47,7 +47,8 @@ func activity(v *View) time.Time {
 	return *v.ActiveAt
 }
 
-func (f Filter) match(v *View) bool {
+// Match reports whether f selects a session.
+func (f Filter) Match(v *View) bool {
 	if f.State != "" && f.State != v.State {
 		return false
 	}

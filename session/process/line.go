@@ -57,6 +57,19 @@ func (l Line) Type(m LineMode, b []byte) (next Line, fits bool) {
 	return next, true
 }
 
+// End returns what ends the input of a program that reads lines: the EOF
+// character, twice if the line is unfinished, for the first one hands that
+// over. It is nothing in a mode without lines or without that character.
+func (l Line) End(m LineMode) []byte {
+	switch {
+	case !m.Canonical || m.eof == off:
+		return nil
+	case len(l.text) > 0:
+		return []byte{byte(m.eof), byte(m.eof)}
+	}
+	return []byte{byte(m.eof)}
+}
+
 func (l *Line) typeByte(m LineMode, c byte) {
 	if l.literal {
 		l.literal = false

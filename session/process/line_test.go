@@ -103,3 +103,25 @@ func TestLineIsAValue(t *testing.T) {
 		}
 	}
 }
+
+func TestEndOfALine(t *testing.T) {
+	unset := cooked
+	unset.eof = off
+	for _, tt := range []struct {
+		name  string
+		mode  LineMode
+		typed string
+		want  string
+	}{
+		{"whole lines", cooked, "abc\n", "\x04"},
+		{"nothing typed", cooked, "", "\x04"},
+		{"unfinished line", cooked, "abc\nde", "\x04\x04"},
+		{"no lines", LineMode{}, "abc", ""},
+		{"no character for it", unset, "abc", ""},
+	} {
+		line, _ := Line{}.Type(tt.mode, []byte(tt.typed))
+		if got := string(line.End(tt.mode)); got != tt.want {
+			t.Errorf("%s: End after %q = %q, want %q", tt.name, tt.typed, got, tt.want)
+		}
+	}
+}
