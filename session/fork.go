@@ -105,6 +105,8 @@ func (c *Controller) forkPoint(id string, f ForkSpec) (at int64, turn int, err e
 	return at, lastTurn(turns, at), nil
 }
 
+var errNoProgram = &SpecError{"profile", "", "name a profile or an argv to switch to"}
+
 // Switch goes on from a session with another program: the old run is stopped,
 // the session forked, and the new program started. With bind the fork is bound.
 // If the new program does not start, the old session stays stopped, with its
@@ -115,7 +117,7 @@ func (c *Controller) forkPoint(id string, f ForkSpec) (at int64, turn int, err e
 // New.
 func (c *Controller) Switch(id string, s SwitchSpec, bind bool) (View, error) {
 	if s.Profile == "" && len(s.Argv) == 0 {
-		return View{}, &SpecError{"profile", "", "name a profile or an argv to switch to"}
+		return View{}, errNoProgram
 	}
 	f := ForkSpec{Profile: s.Profile, Argv: s.Argv}
 	if _, _, err := c.forkOf(id, f); err != nil {

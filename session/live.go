@@ -36,6 +36,7 @@ type live struct {
 	unsynced  atomic.Bool            // the last fsync could not be tried
 	trouble   atomic.Pointer[string] // why the store cannot be written; nil: it can
 	stopAsked atomic.Bool            // a user's stop came before the end
+	letGo     atomic.Bool            // a Release came before the end
 	turns     atomic.Int64           // number of the last turn
 	abandon   chan struct{}          // closed when nothing of this life need be kept any more
 	abandoned atomic.Bool
@@ -122,7 +123,7 @@ func (l *live) finish() {
 // record saves how a run ended.
 func (l *live) record(exit process.Exit) error {
 	now := time.Now().UTC()
-	ev := state.TerminationEvent(l.stopAsked.Load(), l.c.isClosing())
+	ev := state.TerminationEvent(l.stopAsked.Load(), l.letGo.Load() || l.c.isClosing())
 	row, err := l.transition(ev, true, func(r *store.Row) {
 		r.Cause = state.CauseNone
 		if r.State == state.Interrupted {

@@ -95,7 +95,7 @@ func (c *Controller) create(row *store.Row, from *store.Source, bind bool) (View
 		l.fail(err)
 		return View{}, err
 	}
-	if err = c.spawn(l, row.Argv, next); err != nil {
+	if err = c.spawn(l, row.Argv, next, nil); err != nil {
 		c.undo(l)
 		l.fail(err)
 		return View{}, err
@@ -177,6 +177,12 @@ func (c *Controller) start(id string) (*live, error) {
 	if l := c.running(id); l != nil {
 		return l, ErrLive
 	}
+	return c.revive(id, c.respawn)
+}
+
+// revive begins a life of a session that exists, with the program that spawn
+// starts. The caller has the session reserved.
+func (c *Controller) revive(id string, spawn func(*live) error) (*live, error) {
 	l, err := c.begin(id)
 	if err != nil {
 		return nil, err
@@ -186,7 +192,7 @@ func (c *Controller) start(id string) (*live, error) {
 		l.fail(err)
 		return nil, err
 	}
-	if err = c.respawn(l); err != nil {
+	if err = spawn(l); err != nil {
 		l.w.Close()
 		l.lease.Release()
 		l.fail(err)
@@ -211,13 +217,13 @@ func (c *Controller) respawn(l *live) error {
 	if p := c.profiles[row.Profile]; len(p.Resume) > 0 {
 		argv = expand(p.Resume, row.ID, row.Parent, row.Cwd)
 	}
-	return c.spawn(l, argv, next)
+	return c.spawn(l, argv, next, nil)
 }
 
-// spawn starts argv in the session whose lease and writer l has, saves next,
-// and lets the life run. On an error there is no program, and the row is as
-// it was.
-func (c *Controller) spawn(l *live, argv []string, next state.State) error {
+// spawn starts argv in the session whose lease and writer l has, saves next
+// and what change makes of the row, and lets the life run. On an error there is
+// no program, and the row is as it was.
+func (c *Controller) spawn(l *live, argv []string, next state.State, change func(*store.Row)) error {
 	row := l.w.Row()
 	spec, err := c.programOf(row.ID, argv, row.Cwd, row.Env, row.Cols, row.Rows)
 	if err != nil {
@@ -237,6 +243,9 @@ func (c *Controller) spawn(l *live, argv []string, next state.State) error {
 		r.ExitCode, r.Signal = nil, ""
 		r.PID, r.PIDStart = me.PID, me.Start
 		r.Runs++
+		if change != nil {
+			change(r)
+		}
 		return nil
 	})
 	if err != nil {

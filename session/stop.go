@@ -33,6 +33,24 @@ func (c *Controller) Stop(id string) (View, error) {
 	return c.view(row), nil
 }
 
+// Release ends the program of one session of this process as Close ends all:
+// with the shutdown grace, and interrupted by the shutdown of its holder. When
+// it returns, the lease is free. A session without a program here stays as it
+// is.
+//
+// It returns ErrStorage if the program has ended but that could not be saved
+// yet.
+func (c *Controller) Release(id string) error {
+	c.settled(id)
+	l := c.running(id)
+	if l == nil {
+		return nil
+	}
+	l.letGo.Store(true)
+	l.proc.Stop(c.cfg.ShutdownGrace)
+	return l.over()
+}
+
 // leaveStopped makes a stop of an interrupted session last: no server resumes
 // it.
 func (c *Controller) leaveStopped(id string) (*store.Row, error) {
