@@ -67,6 +67,14 @@ func startServerProcess(tb testing.TB, exe, store string, args ...string) *serve
 // launch is startServerProcess without the waiting.
 func launch(tb testing.TB, exe, store string, args ...string) *serverProcess {
 	tb.Helper()
+	p := prepare(tb, exe, store, append([]string{"--listen", "127.0.0.1:0"}, args...)...)
+	p.start(tb)
+	return p
+}
+
+// prepare is launch without the start, and listens where args say.
+func prepare(tb testing.TB, exe, store string, args ...string) *serverProcess {
+	tb.Helper()
 	if exe == "" {
 		var err error
 		if exe, err = os.Executable(); err != nil {
@@ -74,10 +82,16 @@ func launch(tb testing.TB, exe, store string, args ...string) *serverProcess {
 		}
 	}
 	p := &serverProcess{store: store, logs: new(lockedBuffer)}
-	p.Cmd = exec.Command(exe, append([]string{"serve", "--store", store, "--listen", "127.0.0.1:0"}, args...)...)
+	p.Cmd = exec.Command(exe, append([]string{"serve", "--store", store}, args...)...)
 	p.Env = append(os.Environ(), roleEnv+"=main")
 	p.Stderr = io.MultiWriter(p.logs, tb.Output())
 	p.WaitDelay = patience // nobody else may have its standard error
+	return p
+}
+
+// start runs what was prepared until the test ends.
+func (p *serverProcess) start(tb testing.TB) {
+	tb.Helper()
 	var err error
 	if p.stdout, err = p.StdoutPipe(); err != nil {
 		tb.Fatal(err)
@@ -92,7 +106,6 @@ func launch(tb testing.TB, exe, store string, args ...string) *serverProcess {
 			tb.Errorf("the server's log:\n%s", logs)
 		}
 	})
-	return p
 }
 
 // announced waits until the server listens.

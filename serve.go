@@ -38,6 +38,14 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	super, err := takeSupervisor()
+	if err != nil {
+		return err
+	}
+	defer super.close()
+	if err := super.apply(f); err != nil {
+		return err
+	}
 	lines := newLogQueue(stderr)
 	defer lines.close()
 	log := slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{Level: f.level}))
@@ -57,7 +65,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ls, err := f.open(st.Dir())
+	ls, err := f.open(st.Dir(), super)
 	if err != nil {
 		return err
 	}
@@ -84,7 +92,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fmt.Fprintf(hello, "listening on %s/#token=%s\n", ls.url, token)
 	defer hello.close()
 	log.Info("serving", "addr", ls.url, "socket", ls.socket, "pid", os.Getpid())
+	super.ready(ls.url, log)
 	err = listen(ctx, srv, ls, f)
+	super.stopping(log)
 	cancel()
 	end(srv, ctl, log)
 	<-resumed

@@ -13,24 +13,26 @@ import (
 
 // serveFlags is the command line of serve.
 type serveFlags struct {
-	store  string
-	listen *net.TCPAddr
-	hosts  []string // lower-case
-	cert   string   // file names, both or neither
-	key    string
-	keep   byteSize
-	idle   time.Duration
-	level  slog.Level
-	resume string
-	latest bool // resume the newest session
-	most   int  // interrupted sessions to resume at the start
-	argv   []string
+	store    string
+	listen   *net.TCPAddr
+	chosen   bool     // listen was given
+	insecure bool     // whoever reaches it need not encrypt
+	hosts    []string // lower-case
+	cert     string   // file names, both or neither
+	key      string
+	keep     byteSize
+	idle     time.Duration
+	level    slog.Level
+	resume   string
+	latest   bool // resume the newest session
+	most     int  // interrupted sessions to resume at the start
+	argv     []string
 }
 
 func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	f := &serveFlags{keep: 256 << 20}
 	var listen string
-	var insecure, alone bool
+	var alone bool
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
 	fs.StringVar(&f.store, "store", "", "the `folder` of the sessions; "+cli.StoreDefault)
 	fs.StringVar(&listen, "listen", "127.0.0.1:7070", "`address` and port to listen on; port 0 takes a free one")
@@ -38,7 +40,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 		f.hosts = append(f.hosts, hostName(v))
 		return nil
 	})
-	fs.BoolVar(&insecure, "insecure-http", false, "listen beyond this machine without encryption")
+	fs.BoolVar(&f.insecure, "insecure-http", false, "listen beyond this machine without encryption")
 	fs.StringVar(&f.cert, "tls-cert", "", "PEM `file` with the certificate chain")
 	fs.StringVar(&f.key, "tls-key", "", "PEM `file` with the certificate's key")
 	fs.Var(&f.keep, "keep-output", "output to keep of a session, a `size` such as 1GiB; 0 keeps all")
@@ -52,6 +54,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	if err != nil {
 		return nil, err
 	}
+	fs.Visit(func(given *flag.Flag) { f.chosen = f.chosen || given.Name == "listen" })
 	f.argv = argv
 	if alone {
 		f.most = 0
@@ -63,11 +66,11 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	if err != nil {
 		return nil, cli.Usage(fmt.Sprintf("--listen %q: %v", listen, err), "it must be like 127.0.0.1:7070")
 	}
-	return f, f.check(insecure)
+	return f, f.check()
 }
 
 // check refuses what contradicts itself, and an open door.
-func (f *serveFlags) check(insecure bool) error {
+func (f *serveFlags) check() error {
 	switch {
 	case (f.cert == "") != (f.key == ""):
 		return cli.Usage("--tls-cert and --tls-key belong together", "give both")
@@ -81,7 +84,7 @@ func (f *serveFlags) check(insecure bool) error {
 		return cli.Usage(fmt.Sprintf("--idle-after %s is not a time to wait", f.idle), "give one such as 30s")
 	case f.most < 0:
 		return cli.Usage(fmt.Sprintf("--auto-resume-max %d is no number of sessions", f.most), "give 0 or more, or --no-auto-resume")
-	case f.listen.IP.IsLoopback() || f.cert != "" || insecure:
+	case f.listen.IP.IsLoopback() || f.cert != "" || f.insecure:
 		return nil
 	}
 	return cli.Usage(

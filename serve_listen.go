@@ -30,11 +30,16 @@ type listeners struct {
 	file      string // server.json, once it was written
 }
 
-// open listens where the flags say, and on the store's unix socket. The caller
-// holds the server's lease, so that a socket which is there is a leftover.
-func (f *serveFlags) open(dir string) (*listeners, error) {
-	removeLeftovers(dir)
-	tcp, err := net.ListenTCP("tcp", f.listen)
+// open listens where the flags say, and on the store's unix socket, unless the
+// supervisor does. The caller holds the server's lease, so that another socket
+// which is there is a leftover.
+func (f *serveFlags) open(dir string, super *supervisor) (*listeners, error) {
+	given := super.unixPath()
+	removeLeftovers(dir, given)
+	tcp, err := super.tcp, error(nil)
+	if tcp == nil {
+		tcp, err = net.ListenTCP("tcp", f.listen)
+	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%w; --listen with port 0 takes a free one", err)
 	}
@@ -42,6 +47,10 @@ func (f *serveFlags) open(dir string) (*listeners, error) {
 		return nil, err
 	}
 	ls := &listeners{tcp: tcp, url: f.url(tcp.Addr().(*net.TCPAddr))}
+	if given != "" {
+		ls.unix, ls.socket = super.unix, given
+		return ls, nil
+	}
 	if err := ls.listenUnix(dir); err != nil {
 		ls.close()
 		return nil, err
@@ -123,12 +132,15 @@ func (ls *listeners) announce(dir string) error {
 	return nil
 }
 
-// removeLeftovers removes what a server had no time to remove.
-func removeLeftovers(dir string) {
-	os.Remove(filepath.Join(dir, "sock"))
+// removeLeftovers removes what a server had no time to remove, but for a
+// socket that was given to us.
+func removeLeftovers(dir, given string) {
+	if own := filepath.Join(dir, "sock"); own != given {
+		os.Remove(own)
+	}
 	old, err := cli.ReadServerFile(dir)
 	os.Remove(cli.ServerPath(dir))
-	if err != nil {
+	if err != nil || old.Socket == given {
 		return
 	}
 	if private := filepath.Dir(old.Socket); strings.HasPrefix(filepath.Base(private), "holdfast-") {
