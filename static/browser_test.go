@@ -1,11 +1,14 @@
 package static_test
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 )
+
+var screenshots = flag.Bool("screenshots", false, "write docs/screenshots anew")
 
 // The page is tested where it runs: in a browser, against the real server.
 // Its tests are written in its own language, under test/.
@@ -23,7 +26,10 @@ func TestPage(t *testing.T) {
 		t.Fatalf("tests of the page: %q, %v", tests, err)
 	}
 	node := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-concurrency=2", "--test-reporter=spec"}, tests...)...)
-	node.Env = append(os.Environ(), "HOLDFAST="+server)
+	node.Env = append(os.Environ(), "HOLDFAST="+server, "HOLDFAST_HOLDER="+os.Args[0])
+	if *screenshots {
+		node.Env = append(node.Env, "HOLDFAST_SCREENSHOTS=../docs/screenshots")
+	}
 	out, err := node.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

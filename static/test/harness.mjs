@@ -16,11 +16,14 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const limit = 60_000; // ms that anything may take on a machine with other work
 
 const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync'];
+  '--disable-component-update', '--disable-sync', '--disable-3d-apis'];
 
 let browser;
 before(async () => (browser = await chromium.launch({ executablePath, args })));
 after(() => browser.close());
+
+/** A device as Playwright describes it. */
+export const phone = { viewport: { width: 390, height: 700 }, isMobile: true, hasTouch: true };
 
 export const shell = 'bash --norc --noprofile';
 export const prompt = /^\$ $/;
@@ -30,16 +33,16 @@ export const pageTest = (name, body, device = {}) =>
   test(name, async (t) => {
     const server = await Server.start(t);
     const visitor = await Visitor.come(t, server, device);
-    await body({ server, visitor });
+    await body({ t, server, visitor });
     visitor.check();
   });
 
 /** A test that begins in a tab with a shell. */
 export const shellTest = (name, body) =>
-  pageTest(name, async ({ server, visitor }) => {
+  pageTest(name, async ({ t, server, visitor }) => {
     const page = await visitor.open(server.login);
     const id = await start(page, shell, prompt);
-    await body({ server, visitor, page, id });
+    await body({ t, server, visitor, page, id });
   });
 
 async function freePort() {
@@ -159,6 +162,34 @@ class Visitor {
     const others = this.requests.filter((url) => !url.startsWith(this.server.url) && !url.startsWith('data:') && url !== 'about:blank');
     assert.deepEqual(others, [], 'requests to other hosts');
   }
+}
+
+/** Presses one of the buttons of the session that is shown. */
+export async function choose(page, name) {
+  if (!(await page.locator(`#head [data-do=${name}]`).isVisible())) {
+    await page.click('#more');
+  }
+  await page.locator(`:is(#head, #menu) [data-do=${name}]:visible`).click();
+}
+
+/** Makes a tab hidden or seen; in a browser without windows all are seen. */
+export const hide = (page, hidden) =>
+  page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { configurable: true, value });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, hidden);
+
+/** Another process that holds a session of a server's store. line(text) types a line into it. */
+export async function holdElsewhere(t, server) {
+  const holder = spawn(process.env.HOLDFAST_HOLDER, { env: { ...process.env, HOLDFAST_TEST_HOLD: path.join(server.dir, 'store') }, stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(holder, 'exit');
+  t.after(() => {
+    holder.stdin.end();
+    return ended;
+  });
+  const lines = createInterface({ input: holder.stdout })[Symbol.asyncIterator]();
+  const { value: id } = await lines.next();
+  return { id, pid: holder.pid, line: (text) => holder.stdin.write(`${text}\n`), end: () => holder.stdin.end() };
 }
 
 /** Waits until the screen has a line that matches. */

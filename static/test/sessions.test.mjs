@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { pageTest, prompt, see, shell, shellTest, start } from './harness.mjs';
+import { choose, pageTest, phone, prompt, see, shell, shellTest, start } from './harness.mjs';
 
 /** A promise with its resolve. */
 function gate() {
@@ -44,31 +44,32 @@ pageTest('a program that cannot start is explained where it was asked for', asyn
 });
 
 shellTest('a session can be stopped, resumed, renamed, forked and deleted', async ({ server, page, id }) => {
-  await page.click('#head [data-do=rename]');
+  await choose(page, 'rename');
   await page.fill('#answer', 'build box');
   await page.click('#ask .primary');
   await page.waitForFunction(() => document.querySelector('#name').textContent === 'build box');
 
-  await page.click('#head [data-do=stop]');
+  await choose(page, 'stop');
   await page.click('#ask .primary');
   await page.waitForSelector('#head [data-do=resume]:not([hidden])');
   assert.equal((await server.get(id)).state, 'stopped');
   await page.click('#pane');
   await page.keyboard.type('x');
   assert.match(await page.locator('.notice p').textContent(), /not running: resume it/);
-  await page.click('#head [data-do=resume]');
+  assert.deepEqual(await page.locator('.notice button').allTextContents(), ['Resume', 'Dismiss']);
+  await choose(page, 'resume');
   await page.waitForFunction(() => window.holdfast?.session?.live && document.activeElement.closest('#pane'));
   assert.equal(await page.locator('.notice').count(), 0);
   await page.keyboard.type('echo again\n');
   await see(page, /^again$/);
 
-  await page.click('#head [data-do=fork]');
-  await page.click('#ask .primary');
+  await choose(page, 'fork');
+  await page.click('#turns .primary');
   await page.waitForFunction((parent) => window.holdfast?.session?.parent === parent, id);
   await see(page, /^again$/);
   assert.equal(await page.locator('#side li').count(), 2);
 
-  await page.click('#head [data-do=delete]');
+  await choose(page, 'delete');
   await page.click('#ask .primary');
   await page.waitForSelector('#empty:not([hidden])');
   await page.click('#side a');
@@ -116,8 +117,10 @@ pageTest('a session that cannot be read says why, and can be deleted', async ({ 
   await page.click('#side a');
   assert.match(await page.locator('#side .state').textContent(), /^unreadable: ./);
   await page.waitForFunction(() => window.holdfast?.screen?.text().join(' ').includes('this session cannot be read'));
-  assert.deepEqual(await page.locator('#head button:visible').allTextContents(), ['Delete']);
-  await page.click('#head [data-do=delete]');
+  await page.click('#more');
+  assert.deepEqual(await page.locator(':is(#head, #menu) [data-do]:visible').allTextContents(), ['Delete…']);
+  await page.click('#more');
+  await choose(page, 'delete');
   await page.click('#ask .primary');
   await page.waitForSelector('#empty:not([hidden])');
   assert.equal(await page.locator('#side li').count(), 0);
@@ -149,8 +152,6 @@ shellTest('everything can be reached with the keyboard', async ({ page }) => {
   assert.deepEqual(unnamed, []);
 });
 
-const phone = { viewport: { width: 375, height: 667 }, isMobile: true, hasTouch: true };
-
 pageTest('on a phone the name can be read, and every button can be hit', async ({ server, visitor }) => {
   const { id } = await server.session('cat');
   await server.request('PATCH', `sessions/${id}`, { name: 'build of the release branch' });
@@ -166,7 +167,7 @@ pageTest('on a phone the name can be read, and every button can be hit', async (
     .map((element) => [element.textContent.trim(), element.getBoundingClientRect()])
     .filter(([, box]) => box.width < 40 || box.height < 40 || box.left < 0 || box.right > innerWidth));
   assert.deepEqual(small, []);
-  const left = await page.locator('#head [data-do=delete]').boundingBox();
-  const stop = await page.locator('#head [data-do=stop]').boundingBox();
-  assert.ok(left.x > stop.x + stop.width + 20, 'Delete is apart');
+  await page.click('#more');
+  const [above, danger] = await Promise.all(['earlier', 'delete'].map((name) => page.locator(`#menu [data-do=${name}]`).boundingBox()));
+  assert.ok(danger.y >= above.y + above.height + 5, 'Delete is apart');
 }, phone);

@@ -1,7 +1,7 @@
 // The log, followed over everything that cuts a connection.
 
 import assert from 'node:assert/strict';
-import { assertExact, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
+import { assertExact, choose, hide, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
 
 shellTest('a reload, and a new tab after the old one was closed, go on where it was', async ({ server, visitor, page, id }) => {
   await page.keyboard.type('x=kept; echo before\n');
@@ -90,7 +90,7 @@ pageTest('a program that is not started again by itself is resumed where it was'
   await server.again();
   await page.waitForSelector('#head [data-do=resume]:not([hidden])');
   assert.equal(await page.locator('#head [data-do=stop]').isVisible(), false);
-  await page.click('#head [data-do=resume]');
+  await choose(page, 'resume');
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.live && document.activeElement.closest('#pane'));
   await page.keyboard.type('after\n');
   await seeLines(page, ['before', 'before', 'after', 'after']);
@@ -112,15 +112,10 @@ shellTest('an error answer does not end the stream: it is begun again at the cur
 });
 
 shellTest('a hidden tab has no stream, and goes on when it is seen again', async ({ server, page, id }) => {
-  const hide = (hidden) =>
-    page.evaluate((value) => {
-      Object.defineProperty(document, 'hidden', { configurable: true, value });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, hidden);
-  await hide(true);
+  await hide(page, true);
   assert.equal(await page.evaluate(() => window.holdfast.phase), 'waiting');
   await server.request('POST', `sessions/${id}/input`, { text: 'echo unseen', enter: true });
-  await hide(false);
+  await hide(page, false);
   await see(page, /^unseen$/);
   await assertExact(page, server, id);
 });

@@ -7,6 +7,11 @@ export class ApiError extends Error {
     this.status = status;
     this.problem = problem;
   }
+
+  /** The kind of problem, as docs/api.md lists them; '' for none of these. */
+  get kind() {
+    return this.problem.type?.split(':')[2] ?? '';
+  }
 }
 
 async function request(method, path, { body, headers, ...options } = {}) {
@@ -33,6 +38,8 @@ export const profiles = async () => Object.keys((await request('GET', 'profiles'
 export const create = (spec) => json('POST', 'new', spec);
 export const resume = (id) => json('POST', 'resume', { id });
 export const fork = (id, spec = {}) => json('POST', 'fork', { id, ...spec });
+export const switchTo = (id, spec) => json('POST', at(id, '/switch'), spec);
+export const turns = async (id) => (await request('GET', at(id, '/turns'))).turns;
 export const stop = (id) => request('POST', at(id, '/stop'));
 export const rename = (id, name) => json('PATCH', at(id), { name });
 export const remove = (id) => request('DELETE', at(id));
@@ -50,11 +57,17 @@ export const input = (id, bytes, key) =>
     signal: AbortSignal.timeout(20_000), // the server itself gives up after 10 s
   });
 
-/** The address of the event stream of a session, or of the store without one. */
-export function eventsURL(id, from) {
-  const query = from === null ? 'watch=1' : `watch=1&from=${from}`;
+/**
+ * The address of the event stream of a session, or of the store without one.
+ * terminal tells that the one who reads it answers the program.
+ */
+export function eventsURL(id, from, terminal = false) {
+  const query = new URLSearchParams({ watch: 1, ...(from !== null && { from }), ...(terminal && { terminal: 1 }) });
   return id ? `${at(id, '/events')}?${query}` : 'events?watch=1';
 }
+
+/** The address of all the output that there is, as bytes. */
+export const outputURL = (id) => at(id, '/output');
 
 /** Asks whether an event stream can begin; an EventSource does not tell why not. */
 export const tryEvents = (id, from) => request('HEAD', eventsURL(id, from));

@@ -4,16 +4,28 @@
 import { act } from './actions.js';
 import * as api from './api.js';
 import { Attached } from './attached.js';
+import { Binding } from './binding.js';
 import { $, cover, drawEmpty, drawHead, drawLink, drawLogin, show } from './frame.js';
+import { KeyBar } from './keybar.js';
+import { listenForKeys } from './keys.js';
 import { List } from './list.js';
+import { placeMenu } from './menu.js';
 import { dismiss, dismissAll, notify } from './notices.js';
+import { Search } from './search.js';
+import { keepInView } from './viewport.js';
 
 const again = 3000; // ms between tries to reach the server at first
 
 const list = new List($('#side'));
 let selected = null; // id of the session that is shown
+let mine = null; // id of the session that was made for this window last
 let attached = null; // Attached, once logged in
 let reachable = true;
+
+const screen = () => attached.screen;
+const search = new Search($('#search'), screen);
+const keyBar = new KeyBar($('#keys'), screen, (text) => attached.type(text));
+const binding = new Binding($('#follow'), go, () => location.hash.slice(1));
 
 /** For the console, extensions and tests; with it goes the event holdfast:output on document. */
 window.holdfast = {
@@ -72,6 +84,7 @@ async function refresh() {
   }
   if (attached) {
     drawSelected();
+    binding.saw(list.bound());
   }
   return true;
 }
@@ -107,11 +120,13 @@ function select(id) {
     return;
   }
   dismissAll();
+  search.hide();
   selected = session ? id : null;
   list.select(selected);
-  document.body.classList.remove('list-open');
+  showList(listShows() && !narrow.matches);
   cover(!session);
-  attached.attach(session ?? null);
+  attached.attach(session ?? null, session?.id === mine);
+  mine = null;
   drawSelected();
   if (session) {
     attached.focus();
@@ -133,6 +148,7 @@ function changed(change) {
   } else if (change.id === selected || !selected) {
     drawSelected();
   }
+  binding.saw(list.bound());
 }
 
 /** Selects what the address names, or else what one would expect. */
@@ -154,7 +170,9 @@ function route() {
   select(session?.id ?? null);
 }
 
-function go(id) {
+/** Shows a session; forWindow tells that it was made for this window. */
+function go(id, forWindow = false) {
+  mine = forWindow ? id : null;
   if (location.hash === `#${id}`) {
     select(id);
   } else {
@@ -167,23 +185,24 @@ const page = {
   go,
   focus: () => attached.focus(),
   fit: () => attached.fit(),
+  find: () => search.open(),
+  earlier: () => attached.earlier(),
   room: () => attached.room(),
 };
 
-/** Does what a button is for. */
-async function press(button) {
+/** Does one of the actions with a session. */
+async function press(name, session = list.get(selected)) {
   dismiss('action');
-  button.disabled = true;
   try {
-    await act(button.dataset.do, page, list.get(selected));
+    await binding.during(() => act(name, page, session));
+    binding.saw(list.bound());
   } catch (error) {
     if (error.status === 401) {
       showLogin('The server wants a new login.');
     } else {
-      notify('action', error.message, { tone: 'failed' });
+      const text = error.status ? error.message : 'The server did not answer. Try again when the connection is back.';
+      notify('action', text, { tone: 'failed' });
     }
-  } finally {
-    button.disabled = false;
   }
 }
 
@@ -209,16 +228,20 @@ async function enter(token) {
   }
   show('main');
   attached ??= await attach();
+  binding.begin(list.bound());
   route();
 }
 
 async function attach() {
   const { Screen } = await import('./term.js').catch(() => import('./plain.js'));
-  const view = new Attached($('#pane'), Screen, {
+  const view = new Attached($('#pane'), $('#earlier'), Screen, {
     session: changed,
     sessions: changed,
     check,
     held: drawStream,
+    act: press,
+    modify: (bytes) => keyBar.modify(bytes),
+    found: (index, count) => search.found(index, count),
     login: () => showLogin('The server wants a new login.'),
     phase: (name) => {
       drawStream();
@@ -231,8 +254,19 @@ async function attach() {
   return view;
 }
 
+const narrow = matchMedia('(max-width: 720px)');
+
+const listShows = () => (narrow.matches ? document.body.classList.contains('list-open') : !document.body.classList.contains('list-closed'));
+
+/** Shows or hides the list; on a narrow screen it covers the terminal. */
+function showList(on) {
+  document.body.classList.toggle('list-open', on);
+  document.body.classList.toggle('list-closed', !on && !narrow.matches);
+  $('#toggle').setAttribute('aria-expanded', on);
+}
+
 function listen() {
-  addEventListener('hashchange', route);
+  addEventListener('hashchange', () => attached && route());
   addEventListener('pageshow', ({ persisted }) => persisted && attached?.stream.reopen());
   addEventListener('online', () => attached?.stream.hurry());
   addEventListener('offline', drawStream);
@@ -241,27 +275,29 @@ function listen() {
       attached.stream.asleep = document.hidden;
     }
   });
-  document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey && event.shiftKey && event.code === 'KeyE') {
-      event.preventDefault();
-      document.body.classList.add('list-open');
-      list.focus();
-    }
-  });
   for (const button of document.querySelectorAll('[data-do]')) {
-    button.addEventListener('click', () => press(button));
+    button.addEventListener('click', () => press(button.dataset.do));
   }
+  listenForKeys($('#side'), {
+    leave: () => {
+      showList(true);
+      list.focus();
+    },
+    find: () => selected && search.open(),
+    filter: () => $('#filter').focus(),
+    focused: () => list.focused(),
+    press,
+  });
+  placeMenu($('#menu'), $('#more'));
+  keepInView(document.body);
   $('#filter').addEventListener('input', (event) => (list.filter = event.target.value));
   $('#side').addEventListener('click', (event) => {
     if (event.target.closest('a')?.hash === location.hash) {
       select(selected); // the address does not change, so that route() is not called
     }
   });
-  $('#toggle').addEventListener('click', () => {
-    const narrow = matchMedia('(max-width: 720px)').matches;
-    const on = document.body.classList.toggle(narrow ? 'list-open' : 'list-closed');
-    $('#toggle').setAttribute('aria-expanded', on === narrow);
-  });
+  $('#toggle').addEventListener('click', () => showList(!listShows()));
+  $('#spoken').addEventListener('change', (event) => (screen().spoken = event.target.checked));
   $('#login form').addEventListener('submit', (event) => {
     event.preventDefault();
     const token = $('#token').value.trim();

@@ -1,45 +1,50 @@
 // The session that the page is attached to: its stream on the screen, what is
-// typed on its way back, and its size.
+// typed on its way back, its size, and its history.
 
 import * as api from './api.js';
+import { History } from './history.js';
 import { Sender } from './input.js';
-import { dismiss, notify } from './notices.js';
+import { dismiss } from './notices.js';
+import { Claim } from './size.js';
 import { Stream } from './stream.js';
-import { holderLine, title } from './view.js';
+import { cannotType, tell } from './typing.js';
 
 const most = 4 << 20; // bytes written to the screen and not drawn, before the stream pauses
 const least = 256 << 10; // and when it goes on
 const settle = 150; // ms after the last change of the window's size
 
 const runOf = (session) => (session.live ? session.runs : null);
-const key = ({ cols, rows }) => `${cols}x${rows}`;
 
 /**
- * Attached owns the tab's only stream. Its size is the session's, until its
- * person types or asks: then the session gets the window's, and follows it
- * until somebody elsewhere does the same.
+ * Attached owns the tab's only stream.
  *
  * Handlers: session(view), sessions(change), phase(name), check() as of
- * Stream, held() when something was typed that has to wait, and login() when
- * the server wants a new login.
+ * Stream, held() when something was typed that has to wait, login() when the
+ * server wants a new login, act(name) to do what a button of that name does,
+ * modify(bytes) for what becomes of something that was typed, and found(index,
+ * count) as of Screen.
  */
 export class Attached {
   #screen;
   #stream;
+  #claim;
+  #history = null; // set after the screen, which may call before that
   #sender = null;
   #session = null;
-  #claimed = false; // the session's size follows this window
-  #asked = []; // the last sizes that this page asked for
   #behind = false; // the stream was paused for the screen, and has not caught up
   #held = false; // something that was typed waits for the stream
-  #answering = true; // this tab answers for the emulator; of several, the last one looked at
-  #tabs = new BroadcastChannel('holdfast');
   #handlers;
 
-  constructor(pane, Screen, handlers) {
+  constructor(pane, bar, Screen, handlers) {
     this.#handlers = handlers;
-    this.#screen = new Screen(pane, (bytes, person) => this.#input(bytes, person));
-    this.#stream = new Stream(api.eventsURL, {
+    this.#screen = new Screen(pane, {
+      input: (bytes, person) => this.#input(person ? handlers.modify(bytes) : bytes, person),
+      paste: (bytes, end) => this.#mayType() && this.#sender.paste(bytes, end),
+      scrolled: () => this.#history?.draw(),
+      found: handlers.found,
+    });
+    this.#claim = new Claim(this.#screen, () => this.#stream.reopen());
+    this.#stream = new Stream((id, from) => api.eventsURL(id, from), {
       ...handlers,
       bytes: (bytes, cursor) => this.#write(bytes, cursor),
       gap: (from, to) => this.#screen.note(`bytes ${from} to ${to} of the output no longer exist`),
@@ -49,16 +54,18 @@ export class Attached {
       lost: () => this.#lost(),
       phase: (name) => this.#phase(name),
     });
-    this.#tabs.onmessage = ({ data }) => {
-      if (data === this.#session?.id) {
-        this.#answering = false;
-      }
-    };
-    addEventListener('focus', () => this.#answer());
+    this.#history = new History(bar, this.#screen, this.#stream, (bytes) => this.#reload(bytes));
+    this.#watch(pane);
+  }
+
+  #watch(pane) {
     let timer = 0;
     new ResizeObserver(() => {
       clearTimeout(timer);
-      timer = setTimeout(() => this.#windowChanged(), settle);
+      timer = setTimeout(() => {
+        this.#screen.layout();
+        this.#claim.follow();
+      }, settle);
     }).observe(pane);
   }
 
@@ -80,27 +87,30 @@ export class Attached {
     return this.#held;
   }
 
-  /** Attaches to a session; null: to none, which still hears of changes. */
-  attach(session) {
+  /**
+   * Attaches to a session; null: to none, which still hears of changes. mine
+   * tells that it was made for this window.
+   */
+  attach(session, mine = false) {
     this.#sender?.close();
     this.#sender = null;
     this.#session = session;
-    this.#claimed = false;
     this.#behind = false;
     this.#held = false;
     this.#screen.clear();
+    this.#claim.begin(session, mine);
     if (session?.state === 'unreadable') {
       this.#screen.note(`this session cannot be read: ${session.reason}`);
       session = null; // nothing to follow
     }
     if (session) {
-      const sender = new Sender((bytes, id) => api.input(session.id, bytes, id), (what) => sender === this.#sender && this.#sent(what));
+      const sender = new Sender((bytes, key) => api.input(session.id, bytes, key), (what) => sender === this.#sender && this.#sent(what));
       sender.run = runOf(session);
       this.#sender = sender;
       this.#screen.show(session.cols, session.rows);
-      this.#answer();
     }
     this.#stream.follow(session?.id ?? null);
+    this.#history.begin(session);
   }
 
   /** Takes in what has changed about the session. */
@@ -109,15 +119,26 @@ export class Attached {
       dismiss('input');
     }
     this.#session = session;
+    this.#claim.update(session);
     if (this.#sender) {
       this.#sender.run = runOf(session);
+      this.#history.update(session);
     }
   }
 
   /** Makes the session as large as the window. */
   fit() {
-    this.#claimed = true;
-    this.#claim();
+    this.#claim.take();
+  }
+
+  /** Shows output from before what is shown. */
+  earlier() {
+    this.#history.earlier();
+  }
+
+  /** Types what a key or a button stands for. */
+  type(text) {
+    this.#input(new TextEncoder().encode(text), true);
   }
 
   /** The size of a session that fills the window; {} if that is not known. */
@@ -135,7 +156,9 @@ export class Attached {
     if (name === 'live') {
       this.#behind = false;
       this.#held = false;
+      this.#screen.whenDrawn(() => this.#claim.told({ cols: this.#screen.columns, rows: this.#screen.rows }, this.#stream.phase === 'live'));
       this.#sender?.open();
+      this.#history.arrived();
     } else if (!this.#behind) {
       this.#sender?.hold();
     }
@@ -161,91 +184,49 @@ export class Attached {
     document.dispatchEvent(new CustomEvent('holdfast:output', { detail: { session: this.#session.id, bytes, cursor } }));
   }
 
-  #input(bytes, person) {
-    const session = this.#session;
-    if (!session || (!person && !this.#answering)) {
-      return;
-    }
-    if (!session.live) {
-      if (person) {
-        const reason = session.holder ? `is ${holderLine(session)}: it can only be read here` : 'is not running: resume it to type';
-        notify('input', `${title(session)} ${reason}.`);
+  /** Begins anew, with the last bytes. */
+  #reload(bytes) {
+    this.#screen.clear();
+    this.#stream.follow(this.#session.id, -bytes);
+  }
+
+  /** Tells whether a person may type, and says why not. */
+  #mayType() {
+    if (!this.#session?.live) {
+      if (this.#session) {
+        cannotType(this.#session, this.#handlers.act);
       }
-      return;
+      return false;
     }
-    if (person && !this.#claimed && this.#stream.phase === 'live') {
-      this.fit();
+    if (this.#stream.phase === 'live' && this.#claim.typed()) {
+      this.#sender.hold(); // until the stream is begun again, as the terminal's
     }
-    this.#sender.type(bytes, person);
+    return true;
   }
 
-  #sent({ kind, written, left, error, keys }) {
-    const sender = this.#sender;
-    switch (kind) {
-      case 'waiting':
-        this.#held = true;
-        this.#handlers.held();
-        break;
-      case 'retrying':
-        notify('sending', 'No answer from the server: what you typed waits and is sent again.');
-        this.#stream.reopen(); // it may be dead too, and tells then which run there is
-        break;
-      case 'sent':
-        dismiss('sending');
-        break;
-      case 'stuck':
-        notify('input', `${error.message} Typed: ${written} bytes; waiting: ${left}.`, {
-          actions: [['Send the rest', () => sender.resume()], ['Drop the rest', () => sender.discard()]],
-        });
-        break;
-      case 'outlived':
-        dismiss('sending');
-        if (keys) {
-          const were = keys === 1 ? '1 key was' : `${keys} keys were`;
-          notify('outlived', `${were} typed for a program that has ended; ${keys === 1 ? 'it was' : 'they were'} not sent.`);
-        }
-        break;
-      case 'refused':
-        if (error.status === 401) {
-          this.#handlers.login();
-        } else {
-          notify('input', `Not typed: ${error.message}`, { tone: 'failed' });
-        }
+  #input(bytes, person) {
+    if (person ? this.#mayType() : this.#claim.held && this.#session.live) {
+      this.#sender.type(bytes, person);
     }
   }
 
-  #answer() {
-    if (this.#session) {
-      this.#answering = true;
-      this.#tabs.postMessage(this.#session.id);
+  #sent(what) {
+    const { kind, error } = what;
+    if (kind === 'waiting') {
+      this.#held = true;
+      this.#handlers.held();
+    } else if (kind === 'refused' && error.status === 401) {
+      this.#handlers.login();
+    } else {
+      tell(what, this.#sender, this.#handlers.act);
+    }
+    if (kind === 'retrying') {
+      this.#stream.reopen(); // it may be dead too, and tells then which run there is
     }
   }
 
   #resized(size) {
-    if (this.#stream.phase === 'live' && !this.#asked.includes(key(size))) {
-      this.#claimed = false; // somebody elsewhere claimed it
-    }
+    this.#claim.told(size, this.#stream.phase === 'live');
     this.#screen.show(size.cols, size.rows);
-  }
-
-  #windowChanged() {
-    this.#screen.layout();
-    if (this.#claimed) {
-      this.#claim();
-    }
-  }
-
-  async #claim() {
-    const room = this.room();
-    const session = this.#session;
-    if (!room.cols || !session?.live || (room.cols === this.#screen.columns && room.rows === this.#screen.rows)) {
-      return;
-    }
-    this.#asked = [...this.#asked.slice(-7), key(room)];
-    try {
-      await api.resize(session.id, room.cols, room.rows);
-    } catch (error) {
-      notify('size', `The size was not changed: ${error.message}`);
-    }
   }
 }

@@ -1,5 +1,6 @@
 // The questions that the page asks.
 
+import { ago } from './view.js';
 import { words } from './words.js';
 
 /**
@@ -39,23 +40,86 @@ function open(dialog, inputs, accept) {
   return new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
 }
 
-/** Asks what to start. create(spec) starts it; its failure is shown. */
-export function askNew(profiles, create) {
-  const dialog = document.getElementById('create');
-  const [profile, command, folder, called] = ['profile', 'command', 'folder', 'called'].map((id) => document.getElementById(id));
+const byId = (id) => document.getElementById(id);
+
+/** Lets a profile or a command line be chosen. It returns a function for the members of a spec. */
+function chooseProgram(profile, command, profiles) {
   profile.replaceChildren(new Option('none: a command line', ''), ...profiles.map((name) => new Option(name)));
   const noCommand = () => (command.disabled = profile.value !== '');
   profile.onchange = noCommand;
   noCommand();
+  return () => (profile.value ? { profile: profile.value } : { argv: words(command.value || command.placeholder) });
+}
+
+/** Asks what to start. create(spec) starts it; its failure is shown. */
+export function askNew(profiles, create) {
+  const [profile, command, folder, called] = ['profile', 'command', 'folder', 'called'].map(byId);
+  const program = chooseProgram(profile, command, profiles);
   called.value = '';
-  return open(dialog, { profile, argv: command, cwd: folder, name: called }, () => {
-    const spec = { profile: profile.value, cwd: folder.value.trim(), name: called.value.trim() };
-    if (!spec.profile) {
-      spec.argv = words(command.value || command.placeholder);
-    }
-    return create(Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== '')));
+  return open(byId('create'), { profile, argv: command, cwd: folder, name: called }, () => {
+    const rest = { cwd: folder.value.trim(), name: called.value.trim() };
+    return create({ ...program(), ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== '')) });
   });
 }
+
+/** Asks what a session goes on with. */
+export function askSwitch(title, profiles, accept) {
+  const [profile, command] = ['switch-profile', 'switch-command'].map(byId);
+  byId('switch-title').textContent = title;
+  const program = chooseProgram(profile, command, profiles);
+  return open(byId('switch'), { profile, argv: command }, () => accept(program()));
+}
+
+/**
+ * Asks for one of the turns that were typed, newest first, and for a name.
+ * whole says what to call the end of the output, which accept() gets as the
+ * turn undefined; '' leaves it out. oldest is the first byte that there is.
+ */
+export function askTurn({ title, text, action, legend, whole, turns, oldest, name }, accept) {
+  const dialog = byId('turns');
+  const label = byId('turns-name');
+  byId('turns-title').textContent = title;
+  dialog.querySelector('p').textContent = text;
+  dialog.querySelector('legend').textContent = legend;
+  dialog.querySelector('button.primary').textContent = action;
+  label.value = name;
+  const choices = turns.toReversed().map((turn) => choice(turn.turn, turn.preview || 'Enter', turn.at < oldest ? 'removed' : ago(turn.time), turn.at < oldest));
+  if (whole) {
+    choices.unshift(choice('', whole, '', false));
+  }
+  const list = dialog.querySelector('.choices');
+  list.replaceChildren(...choices);
+  const first = list.querySelector('input:enabled');
+  first.checked = true;
+  first.autofocus = true;
+  const fields = { name: label };
+  return open(dialog, fields, () => {
+    const { value } = list.querySelector(':checked');
+    return accept({ ...(value && { turn: Number(value) }), ...(label.value.trim() && { name: label.value.trim() }) });
+  });
+}
+
+function choice(value, text, when, disabled) {
+  const label = document.createElement('label');
+  const input = Object.assign(document.createElement('input'), { type: 'radio', name: 'turn', value, disabled });
+  const what = document.createElement('span');
+  what.textContent = text;
+  what.className = value ? 'typed' : '';
+  const time = document.createElement('small');
+  time.textContent = when;
+  label.append(input, what, time);
+  return label;
+}
+
+/** Asks for text to paste. */
+export function askPaste(accept) {
+  const text = byId('paste').querySelector('textarea');
+  text.value = '';
+  return open(byId('paste'), {}, () => accept(text.value));
+}
+
+/** Shows the keys. */
+export const showHelp = () => open(byId('help'), {}, () => {});
 
 /** Asks before something is done that cannot be undone. */
 export function confirm(title, text, action, accept) {
@@ -68,7 +132,7 @@ export function askName(title, action, name, accept) {
 }
 
 function ask({ title, text, action, danger = false, name = null }, accept) {
-  const dialog = document.getElementById('ask');
+  const dialog = byId('ask');
   const [heading, paragraph, label, answer, button] =
     ['h2', 'p', 'label', 'input', 'button.primary'].map((part) => dialog.querySelector(part));
   heading.textContent = title;

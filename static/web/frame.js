@@ -1,7 +1,8 @@
 // What is drawn around the terminal. Nothing is decided here.
 
+import { can } from './actions.js';
 import { mark } from './tab.js';
-import { commandLine, holderLine, isLive, stateText, title, tone } from './view.js';
+import { commandLine, holderLine, stateText, title, tone } from './view.js';
 
 export const $ = (selector) => document.querySelector(selector);
 
@@ -27,7 +28,8 @@ export function drawLogin(reason) {
 /** Covers the terminal, which keeps its place: a new session is made as large as it. */
 export function cover(on) {
   $('#empty').hidden = !on;
-  $('#head').inert = $('#pane').inert = on;
+  $('#head').inert = $('#stage').inert = $('#keys').inert = on;
+  $('#holder').hidden ||= on;
 }
 
 /** Shows what takes the place of a terminal while no session is selected. */
@@ -45,19 +47,13 @@ export function drawHead(session) {
   $('#head').dataset.tone = tone(session);
   $('#name').textContent = title(session);
   const size = session.cols ? `${session.cols}×${session.rows}` : '';
-  const facts = [stateText(session), session.storage_error, holderLine(session), commandLine(session), session.cwd, size];
+  const facts = [stateText(session), session.storage_error, commandLine(session), session.cwd, size];
   $('#about').textContent = $('#about').title = facts.filter(Boolean).join(' · ');
-  const can = {
-    resume: !isLive(session) && session.state !== 'unreadable',
-    fit: session.live,
-    stop: session.live || (session.state === 'interrupted' && session.auto_resume),
-    fork: session.state !== 'unreadable',
-    rename: session.state !== 'unreadable',
-    delete: !session.holder,
-  };
-  for (const button of $('#head').querySelectorAll('[data-do]')) {
-    button.hidden = !can[button.dataset.do];
+  for (const button of document.querySelectorAll('#head [data-do], #menu [data-do]')) {
+    button.hidden = !can(button.dataset.do, session);
   }
+  $('#holder').hidden = !session.holder;
+  $('#holder p').textContent = session.holder ? `Read-only: ${holderLine(session)}. Type where it runs, or go on in a copy.` : '';
   $('#head [data-do=stop]').textContent = session.live ? 'Stop' : 'Do not resume';
   draw(session);
 }

@@ -1,19 +1,13 @@
 // What a person types, on its way to the program: in order, one request in
 // flight, what comes meanwhile batched into the next, nothing typed twice.
 
+import { countKeys, cutAt, newKey } from './bytes.js';
+
 const batchSize = 32 * 1024; // bytes; keepalive requests may have 64 KiB
 const firstDelay = 250; // ms before a request without an answer is repeated
 const maxDelay = 5_000;
 
-/** How many keys these bytes are: an escape sequence counts as one. */
-const countKeys = (bytes) => new TextDecoder().decode(bytes).match(/\x1b[[O][^@-~]*[@-~]|./gsu)?.length ?? 0;
-
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-function newKey() {
-  const words = crypto.getRandomValues(new Uint32Array(4)); // randomUUID needs a secure context
-  return Array.from(words, (word) => word.toString(16).padStart(8, '0')).join('');
-}
 
 /**
  * A Sender types into one session. It begins held: bytes wait until open().
@@ -27,13 +21,15 @@ function newKey() {
  * answer. report(what) tells of trouble: {kind: 'waiting' (held bytes that
  * somebody typed) | 'retrying' | 'sent' | 'stuck' (the program took only
  * `written` bytes, `left` wait) | 'refused' (`error`; those bytes are dropped)
- * | 'outlived' (`keys` of a run that is over were dropped)}.
+ * | 'outlived' (`keys` of a run that is over were dropped)}; and of pastes
+ * that take more than one request: {kind: 'pasting' (`sent` bytes of `total`)
+ * | 'pasted' (it is over, also if the rest was dropped)}.
  */
 export class Sender {
   #post;
   #report;
   #run = null;
-  #queue = []; // of {bytes, run, person}, in order; the first may have the key and tries of a request without an answer
+  #queue = []; // of {bytes, run, person, paste}, in order; the first may have the key and tries of a request without an answer
   #held = true;
   #stuck = false;
   #busy = false;
@@ -64,6 +60,29 @@ export class Sender {
     this.#drain();
   }
 
+  /**
+   * Types what somebody pasted, in pieces. If the rest of it is dropped, end
+   * is typed in its place.
+   */
+  paste(bytes, end) {
+    if (bytes.length <= batchSize) {
+      this.type(bytes);
+      return;
+    }
+    const paste = { total: bytes.length, sent: 0, begun: false, end };
+    this.#queue.push({ bytes, run: this.#run, person: true, paste });
+    this.#report({ kind: this.#held ? 'waiting' : 'pasting', sent: 0, total: paste.total });
+    this.#drain();
+  }
+
+  /** Drops what was not sent of a paste; what was typed after it goes on. */
+  cancel() {
+    for (const paste of new Set(this.#queue.map((item) => item.paste).filter(Boolean))) {
+      this.#cut(paste);
+    }
+    this.#drain();
+  }
+
   /** Lets bytes go. */
   open() {
     this.#held = false;
@@ -83,16 +102,22 @@ export class Sender {
 
   /** Drops what waits, and goes on after 'stuck' with what is typed next. */
   discard() {
-    this.#queue = [];
+    const begun = this.#queue.find(({ paste }) => paste?.begun)?.paste;
+    this.#queue = this.#queue.filter(({ paste }) => paste && paste === begun);
+    if (begun) {
+      this.#cut(begun);
+    }
     this.#stuck = false;
+    this.#drain();
   }
 
   /** Ends it. What may go still goes, but not after a request without an answer. */
   close() {
     this.#closed = true;
     if (this.#held || this.#stuck || this.#queue[0]?.key) {
-      this.discard();
+      this.#queue = [];
     }
+    this.cancel();
   }
 
   async #drain() {
@@ -106,6 +131,16 @@ export class Sender {
     this.#busy = false;
   }
 
+  /** Drops what waits of a paste. */
+  #cut(paste) {
+    const at = this.#queue.findIndex((item) => item.paste === paste);
+    this.#queue = this.#queue.filter((item) => item.paste !== paste);
+    if (paste.begun && paste.end.length) {
+      this.#queue.splice(Math.max(at, 0), 0, { bytes: paste.end, run: this.#run, person: false });
+    }
+    this.#report({ kind: 'pasted' });
+  }
+
   /** Drops what was typed for a run that is over. */
   #outlive() {
     const over = this.#queue.filter(({ run }) => run !== this.#run);
@@ -115,6 +150,9 @@ export class Sender {
       this.#stuck = false;
       this.#report({ kind: 'outlived', keys });
     }
+    if (over.some(({ paste }) => paste)) {
+      this.#report({ kind: 'pasted' });
+    }
   }
 
   /** What the next request types, under one key until the server has answered. */
@@ -122,18 +160,25 @@ export class Sender {
     if (this.#queue[0].key) {
       return this.#queue.shift();
     }
+    const { paste } = this.#queue[0]; // goes alone
     const parts = [];
     let size = 0;
     let person = false;
-    while (this.#queue.length && size < batchSize) {
+    while (this.#queue.length && size < batchSize && this.#queue[0].paste === paste) {
       const item = this.#queue.shift();
-      const part = item.bytes.subarray(0, batchSize - size);
+      const part = item.bytes.subarray(0, cutAt(item.bytes, batchSize - size));
       if (part.length < item.bytes.length) {
         this.#queue.unshift({ ...item, bytes: item.bytes.subarray(part.length) });
+        if (part.length === 0) {
+          break; // the next character does not fit
+        }
       }
       parts.push(part);
       size += part.length;
       person ||= item.person;
+    }
+    if (paste) {
+      paste.begun = true;
     }
     const bytes = new Uint8Array(size);
     let at = 0;
@@ -141,7 +186,7 @@ export class Sender {
       bytes.set(part, at);
       at += part.length;
     }
-    return { bytes, run: this.#run, person, key: newKey(), tries: 0 };
+    return { bytes, run: this.#run, person, paste, key: newKey(), tries: 0 };
   }
 
   async #send(batch) {
@@ -154,20 +199,33 @@ export class Sender {
     if (batch.tries > 0) {
       this.#report({ kind: 'sent' });
     }
+    this.#pasted(batch.paste, batch.bytes.length);
+  }
+
+  #pasted(paste, bytes) {
+    if (paste) {
+      paste.sent += bytes;
+      const more = this.#queue.some((item) => item.paste === paste);
+      this.#report(more ? { kind: 'pasting', sent: paste.sent, total: paste.total } : { kind: 'pasted' });
+    }
   }
 
   async #failed(batch, error) {
-    const { bytes, run, person, tries } = batch;
+    const { bytes, run, person, paste, tries } = batch;
     if (error.status === 429) {
       const written = error.problem.written ?? 0;
       this.#stuck = true;
-      this.#queue.unshift({ bytes: bytes.subarray(written), run, person });
+      this.#queue.unshift({ bytes: bytes.subarray(written), run, person, paste });
+      this.#pasted(paste, written);
       this.#report({ kind: 'stuck', written, left: this.waiting, error });
       this.#outlive();
     } else if (error.status && error.status < 500) {
+      if (paste) {
+        this.#cut(paste); // the rest of it alone would be another text
+      }
       this.#report({ kind: 'refused', error });
     } else if (this.#closed) {
-      this.discard();
+      this.#queue = [];
     } else {
       this.#queue.unshift({ ...batch, tries: tries + 1 });
       this.#report({ kind: 'retrying' });

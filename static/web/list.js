@@ -1,6 +1,6 @@
 // The list of sessions, newest activity first.
 
-import { ago, commandLine, holderLine, stateText, title, tone } from './view.js';
+import { ago, commandLine, holderLine, stateText, title, tone, turnCount } from './view.js';
 
 const ageInterval = 15_000; // ms between updates of "3 min"
 
@@ -88,8 +88,14 @@ export class List {
     this.#draw();
   }
 
+  /** Puts the focus on the selected session, or on the first. */
   focus() {
     (this.#nav.querySelector('[aria-current]') ?? this.#nav.querySelector('a'))?.focus();
+  }
+
+  /** The session whose item has the focus. */
+  focused() {
+    return this.get(document.activeElement?.closest('#side a')?.hash.slice(1));
   }
 
   #sorted() {
@@ -113,7 +119,7 @@ export class List {
     }
     const none = this.#nav.querySelector('.none');
     none.hidden = shown.length > 0;
-    none.textContent = this.#sessions.size ? 'No session matches.' : 'No sessions yet.';
+    none.textContent = this.#sessions.size ? 'No session matches. Escape shows all.' : 'No sessions yet.';
   }
 
   #matches(session) {
@@ -147,13 +153,18 @@ export class List {
     set('.title', title(session));
     set('.age', ago(session.active_at ?? session.created_at));
     set('.program', commandLine(session));
-    set('.state', stateText(session));
+    set('.state', [stateText(session), turnCount(session), session.bound && 'bound'].filter(Boolean).join(' · '));
     set('.holder', holderLine(session));
     return item;
   }
 
   #walk(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Escape' && event.target.matches('input[type=search]')) {
+      event.target.value = this.filter = '';
+      this.focus();
+      return;
+    }
     if (!step) {
       return;
     }

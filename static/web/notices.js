@@ -1,16 +1,19 @@
 // Lines above the terminal that say what went wrong, and offer what can be done.
 
 const notices = () => document.getElementById('notices');
+const find = (key) => [...notices().children].find((notice) => notice.dataset.key === key);
 
 /**
  * Shows a notice in place of the one with the same key. Actions are
- * [label, function] pairs; each also takes the notice away.
+ * [label, function] pairs, and so is close; each also takes the notice away.
+ * progress is the part of it that is done, 0 to 1.
  */
-export function notify(key, text, { actions = [], tone = 'attention' } = {}) {
-  if ([...notices().children].some((notice) => notice.dataset.key === key && notice.firstChild.textContent === text)) {
-    return; // not read out again
+export function notify(key, text, { actions = [], close = ['Dismiss', () => {}], tone = 'attention', progress = null } = {}) {
+  const shown = find(key);
+  if (shown?.firstChild.textContent === text) { // not read out again
+    shown.querySelector('progress')?.setAttribute('value', progress);
+    return;
   }
-  dismiss(key);
   const notice = document.createElement('div');
   notice.className = 'notice';
   notice.dataset.key = key;
@@ -18,7 +21,13 @@ export function notify(key, text, { actions = [], tone = 'attention' } = {}) {
   const line = document.createElement('p');
   line.textContent = text;
   notice.append(line);
-  for (const [label, act] of [...actions, ['Dismiss', () => {}]]) {
+  if (progress !== null) {
+    const bar = document.createElement('progress');
+    bar.setAttribute('value', progress);
+    bar.setAttribute('aria-label', text);
+    notice.append(bar);
+  }
+  for (const [label, act] of [...actions, close]) {
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = label;
@@ -28,16 +37,12 @@ export function notify(key, text, { actions = [], tone = 'attention' } = {}) {
     });
     notice.append(button);
   }
+  dismiss(key);
   notices().append(notice);
 }
 
 export function dismiss(key) {
-  for (const notice of notices().children) {
-    if (notice.dataset.key === key) {
-      notice.remove();
-      return;
-    }
-  }
+  find(key)?.remove();
 }
 
 export function dismissAll() {

@@ -1,8 +1,6 @@
 // The screen of a session without an emulator: output as plain text, and a
 // line to type. For a server that was built without xterm.js.
 
-const maxLines = 5000;
-
 /**
  * A Text makes lines of terminal output. It leaves out escape and control
  * sequences (ECMA-48: CSI, OSC, DCS and the like, two-character escapes), and
@@ -16,6 +14,9 @@ export class Text {
   #state = 'text';
   #decoder = new TextDecoder();
 
+  /** How many lines that ended are kept. */
+  depth = 5000;
+
   get lines() {
     return [...this.#done, this.#line.join('')];
   }
@@ -24,7 +25,7 @@ export class Text {
     for (const char of this.#decoder.decode(bytes, { stream: true })) {
       this.#take(char);
     }
-    this.#done = this.#done.slice(-maxLines);
+    this.#done = this.#done.slice(-this.depth);
   }
 
   /** Ends a sequence and a line that were cut. */
@@ -91,8 +92,9 @@ export class Screen {
 
   columns = 80;
   rows = 24;
+  applicationKeys = false;
 
-  constructor(pane, input) {
+  constructor(pane, handlers) {
     pane.classList.add('plain');
     const why = document.createElement('p');
     why.textContent = 'This server was built without the terminal emulator: output is shown as plain text, and full-screen programs cannot be drawn.';
@@ -104,12 +106,29 @@ export class Screen {
     this.#line.autocapitalize = 'off';
     this.#line.autocomplete = 'off';
     this.#line.spellcheck = false;
-    this.#line.addEventListener('keydown', (event) => this.#keydown(event, input));
+    this.#line.addEventListener('keydown', (event) => this.#keydown(event, handlers.input));
+    this.#pre.addEventListener('scroll', handlers.scrolled);
     pane.append(why, this.#pre, this.#line);
   }
 
   get pending() {
     return 0;
+  }
+
+  get atTop() {
+    return this.#pre.scrollTop === 0;
+  }
+
+  get lines() {
+    return this.#text.lines.length;
+  }
+
+  set depth(lines) {
+    this.#text.depth = lines;
+  }
+
+  set spoken(on) {
+    this.#pre.setAttribute('aria-live', on ? 'polite' : 'off');
   }
 
   write(bytes, replayed, done) {
@@ -129,8 +148,25 @@ export class Screen {
   }
 
   clear() {
+    const { depth } = this.#text;
     this.#text = new Text();
+    this.#text.depth = depth;
     this.#draw();
+  }
+
+  /** The browser's own search finds what there is. */
+  find() {}
+
+  paste(text) {
+    this.#line.setRangeText(text.replace(/[\r\n]+/g, ' '), this.#line.selectionStart, this.#line.selectionEnd, 'end');
+  }
+
+  whenDrawn(done) {
+    requestAnimationFrame(done);
+  }
+
+  scrollTo(line) {
+    this.#pre.scrollTop = (this.#pre.scrollHeight * line) / this.lines;
   }
 
   show() {}

@@ -37,7 +37,9 @@ export class Stream {
   #url;
   #source = null;
   #id = null;
-  #cursor = null; // every byte below it was handed on; null: nothing yet
+  #from = null; // where it was told to begin, until there is a cursor
+  #first = null; // the first byte that was handed on; null: nothing yet
+  #cursor = null; // every byte from there to here was handed on; null: nothing yet
   #end = null; // the log's end when this connection was made; null: not known
   #phase = 'closed';
   #failures = 0;
@@ -60,10 +62,19 @@ export class Stream {
     return this.#cursor;
   }
 
-  /** Follows a session from the server's choice of its tail; null: none. */
-  follow(id) {
+  /** The cursor of the first byte that was handed on; null: nothing yet. */
+  get first() {
+    return this.#first;
+  }
+
+  /**
+   * Follows a session; null: none. It begins as from says, in the words of the
+   * server, or else with the server's choice of a tail.
+   */
+  follow(id, from = null) {
     this.#id = id;
-    this.#cursor = null;
+    this.#from = from;
+    this.#first = this.#cursor = null;
     this.#failures = 0;
     this.#full = false;
     this.#open();
@@ -135,7 +146,7 @@ export class Stream {
     if (this.#asleep || this.#full) {
       return;
     }
-    const source = new EventSource(this.#url(this.#id, this.#cursor));
+    const source = new EventSource(this.#url(this.#id, this.#cursor ?? this.#from));
     this.#source = source;
     this.#heard = Date.now();
     this.#end = null;
@@ -219,7 +230,7 @@ export class Stream {
     const end = Number(eventId.slice(eventId.lastIndexOf('/') + 1));
     const start = end - bytes.length;
     if (this.#cursor === null) {
-      this.#cursor = start;
+      this.#first = this.#cursor = start;
     }
     if (start > this.#cursor) {
       this.#skip(this.#cursor, start);
@@ -238,6 +249,7 @@ export class Stream {
 
   #skip(from, to) {
     if (this.#cursor === null || to > this.#cursor) {
+      this.#first ??= to;
       this.#cursor = to;
       this.#on.gap(from, to);
     }
@@ -245,6 +257,7 @@ export class Stream {
 
   #caughtUp(cursor) {
     this.#cursor ??= cursor;
+    this.#first ??= cursor;
     this.#setPhase('live');
   }
 }

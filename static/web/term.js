@@ -1,40 +1,35 @@
 // The screen of a session, drawn by xterm.js. plain.js has the same interface.
 
 import './styles.js';
+import { addLinks, addSearch, addUnicode, addWebgl } from './addons.js';
 import { correctInverse } from './contrast.js';
 import { Leftovers } from './leftovers.js';
+import { baseFont, fontFamily, onTheme, theme } from './theme.js';
+import { addTouch } from './touch.js';
 import { Terminal } from './vendor/xterm.mjs';
 import { FitAddon } from './vendor/addon-fit.mjs';
 
-const baseFont = 14; // px, when the session fits
-const smallestFont = 2; // not to be read, but to see where what happens
+const smallestFont = 2; // px; not to be read, but to see where what happens
 
-const fontFamily = 'ui-monospace, "Cascadia Mono", "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
-
-const dark = {
-  background: '#111418', foreground: '#d6dae0', cursor: '#e6e9ee', cursorAccent: '#111418', selectionBackground: '#34507a',
-  black: '#22272e', red: '#f0716b', green: '#7cc47f', yellow: '#d8b25c', blue: '#6ca4ee', magenta: '#c58be0', cyan: '#5bbcc4', white: '#c3c8d0',
-  brightBlack: '#768190', brightRed: '#ff938d', brightGreen: '#9bdd9d', brightYellow: '#efcd7e', brightBlue: '#93bffb', brightMagenta: '#dcabf2',
-  brightCyan: '#82d9e0', brightWhite: '#f3f5f8',
-};
-
-const light = {
-  background: '#ffffff', foreground: '#1f242b', cursor: '#1f242b', cursorAccent: '#ffffff', selectionBackground: '#bcd3f5',
-  black: '#1f242b', red: '#b3261e', green: '#1f7a34', yellow: '#8a6100', blue: '#1f5fc0', magenta: '#8a3fa8', cyan: '#0f7680', white: '#5d6672',
-  brightBlack: '#6b7480', brightRed: '#cf3b33', brightGreen: '#2b9445', brightYellow: '#a67600', brightBlue: '#2f76e0', brightMagenta: '#a455c4',
-  brightCyan: '#178f9b', brightWhite: '#3a424d',
-};
+// What the emulator tells a program by itself: attributes, status, position,
+// modes, sizes, colours, and whether it has the focus.
+const answers = /^\x1b(?:\[[?>]?[\d;]*(?:\$y|[cnRtIO])$|[\]P])/;
 
 /**
- * A Screen shows what is written to it in an element. It calls
- * input(bytes, person) with what the emulator wants to send; person tells
+ * A Screen shows what is written to it in an element. Handlers:
+ * input(bytes, person) has what the emulator wants to send; person tells
  * whether somebody typed it, or the emulator answered the program.
+ * paste(bytes, end) has a paste; end are the bytes that end one which is cut
+ * short. scrolled() is called when atTop may have changed, and
+ * found(index, count) when a search has.
  */
 export class Screen {
   #pane;
   #term;
+  #on;
   #fit = new FitAddon();
   #leftovers;
+  #search;
   #replaying = 0; // writes of replayed bytes that are not parsed yet
   #pending = 0; // bytes that are not parsed yet
   #key = null; // what the key that is being handled sends
@@ -43,24 +38,40 @@ export class Screen {
   columns = 80;
   rows = 24;
 
-  constructor(pane, input) {
+  constructor(pane, handlers) {
     this.#pane = pane;
-    const night = matchMedia('(prefers-color-scheme: dark)');
-    const theme = () => (night.matches ? dark : light);
+    this.#on = handlers;
     this.#term = new Terminal({
-      fontFamily, fontSize: baseFont, lineHeight: 1.15, theme: theme(), scrollback: 10_000, cursorBlink: true,
+      fontFamily, fontSize: baseFont, lineHeight: 1.15, theme: theme(), cursorBlink: true, allowProposedApi: true,
       cursorInactiveStyle: 'outline', macOptionIsMeta: true, minimumContrastRatio: 4.5,
     });
-    night.addEventListener('change', () => (this.#term.options.theme = theme()));
+    onTheme(() => (this.#term.options.theme = theme()));
     this.#term.loadAddon(this.#fit);
+    addUnicode(this.#term);
+    addLinks(this.#term);
+    this.#search = addSearch(this.#term, handlers.found);
     this.#leftovers = new Leftovers(this.#term);
     this.#term.open(pane);
     correctInverse(this.#term);
+    addWebgl(this.#term);
+    addTouch(pane);
     this.#term.textarea.setAttribute('aria-label', 'Terminal. Control Shift E leaves it.');
+    this.#listen();
+  }
+
+  #listen() {
     this.#term.attachCustomKeyEventHandler((event) => this.#ours(event));
     this.#term.onKey(({ key }) => (this.#key = key));
-    this.#term.onData((data) => this.#send(data, input));
-    this.#term.onBinary((data) => input(Uint8Array.from(data, (c) => c.charCodeAt(0)), true));
+    this.#term.onData((data) => this.#send(data));
+    this.#term.onBinary((data) => this.#on.input(Uint8Array.from(data, (c) => c.charCodeAt(0)), true));
+    this.#term.onScroll(() => this.#on.scrolled());
+    this.#term.onWriteParsed(() => this.#on.scrolled());
+    this.#term.buffer.onBufferChange(() => this.#on.scrolled());
+    this.#pane.addEventListener('paste', (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      this.paste(event.clipboardData.getData('text/plain'));
+    }, true);
   }
 
   /** Bytes that were written and are not parsed yet. */
@@ -71,6 +82,32 @@ export class Screen {
   /** The emulator, for what only it can do. */
   get terminal() {
     return this.#term;
+  }
+
+  /** Tells whether the first line that there is can be seen. */
+  get atTop() {
+    const buffer = this.#term.buffer.active;
+    return buffer.type === 'normal' && buffer.viewportY === 0;
+  }
+
+  /** Lines that there are, above the window and in it. */
+  get lines() {
+    return this.#term.buffer.normal.length;
+  }
+
+  /** How many lines are kept above the window. */
+  set depth(lines) {
+    this.#term.options.scrollback = lines;
+  }
+
+  /** Whether the program wants the arrow keys in their other form. */
+  get applicationKeys() {
+    return this.#term.modes.applicationCursorKeysMode;
+  }
+
+  /** Whether what is printed is read out by screen readers. */
+  set spoken(on) {
+    this.#term.options.screenReaderMode = on;
   }
 
   /** Writes bytes of the session; replayed ones are not answered. */
@@ -101,8 +138,19 @@ export class Screen {
     this.#replaying++;
     this.#term.write('', () => {
       this.#term.reset();
+      this.#term.clearSelection();
+      this.#search.end();
       this.#replaying--;
     });
+  }
+
+  /** Calls done() when what was written up to now is on the screen. */
+  whenDrawn(done) {
+    this.#term.write('', done);
+  }
+
+  scrollTo(line) {
+    this.#term.scrollToLine(line);
   }
 
   /** Shows what is written from now on in this size. */
@@ -147,15 +195,36 @@ export class Screen {
     return lines;
   }
 
+  /** Looks for text, as addSearch() says; '': no more. */
+  find(text, how) {
+    if (text) {
+      this.#search.find(text, how);
+    } else {
+      this.#search.end();
+    }
+  }
+
+  /**
+   * Pastes text, in brackets where the program asked for them. Control
+   * characters are left out: one could end the brackets, and type a command.
+   */
+  paste(text) {
+    const plain = text.replace(/\r?\n/g, '\r').replace(/[^\P{Cc}\t\r]/gu, '');
+    const brackets = this.#term.modes.bracketedPasteMode;
+    const end = brackets ? '\x1b[201~' : '';
+    const encode = (part) => new TextEncoder().encode(part);
+    this.#on.paste(encode(brackets ? `\x1b[200~${plain}${end}` : plain), encode(end));
+  }
+
   // While replayed bytes are parsed, the emulator answers queries that
-  // the program asked long ago. All that it makes up begins with ESC; of what
-  // people send, only keys, which onKey announces, and bracketed pastes do.
-  #send(data, input) {
+  // the program asked long ago. Some keys look like answers; onKey announces
+  // them.
+  #send(data) {
     const key = this.#key === data;
     this.#key = null;
-    const person = key || data[0] !== '\x1b' || data.startsWith('\x1b[200~');
+    const person = key || !answers.test(data);
     if (person || this.#replaying === 0) {
-      input(new TextEncoder().encode(data), person);
+      this.#on.input(new TextEncoder().encode(data), person);
     }
   }
 
@@ -164,14 +233,11 @@ export class Screen {
     if (event.type !== 'keydown' || !event.ctrlKey || !event.shiftKey) {
       return true;
     }
-    if (event.code === 'KeyE') {
-      return false; // app.js moves the focus
-    }
     if (event.code === 'KeyC' && this.#term.hasSelection()) {
       event.preventDefault();
       document.execCommand('copy'); // the clipboard object needs a secure context
       return false;
     }
-    return true;
+    return !['KeyE', 'KeyF', 'KeyV'].includes(event.code); // keys.js has the first two, the browser pastes by the third
   }
 }

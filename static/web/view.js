@@ -78,3 +78,13 @@ export function ago(time) {
   if (seconds < 86400) return `${Math.floor(seconds / 3600)} h`;
   return `${Math.floor(seconds / 86400)} d`;
 }
+
+/** A number of bytes. */
+export function size(bytes) {
+  if (bytes < 1000) return `${bytes} bytes`;
+  if (bytes < 1024 * 1000) return `${Math.round(bytes / 1024)} KB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+/** How many turns it has, if any. */
+export const turnCount = ({ turns }) => (turns ? `${turns} ${turns === 1 ? 'turn' : 'turns'}` : '');
