@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -62,12 +61,8 @@ func parseDoctor(args []string, stdout io.Writer) (dir string, asJSON bool, err 
 
 Looks for damage in a store, also while a server runs on it. It repairs rows of dead holders, unfinished ends of files and
 leftovers of crashes. It removes no output and touches no session that a process holds.`
-	rest, err := cli.ParseFlags(fs, args, usage, stdout)
-	if err != nil {
+	if err := parseNone(fs, args, usage, stdout); err != nil {
 		return "", false, err
-	}
-	if len(rest) > 0 {
-		return "", false, cli.Usage(fmt.Sprintf("doctor has no argument %q", shorten(rest[0])), "holdfast doctor --help lists the flags")
 	}
 	dir, err = cli.StoreDir(dir)
 	return dir, asJSON, err
@@ -78,7 +73,7 @@ func printFindings(w io.Writer, found []session.Finding, asJSON bool) error {
 		if found == nil {
 			found = []session.Finding{}
 		}
-		return json.NewEncoder(w).Encode(map[string]any{"problems": found})
+		return cli.PrintJSON(w, map[string]any{"problems": found})
 	}
 	if len(found) == 0 {
 		_, err := fmt.Fprintln(w, "no problems")

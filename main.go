@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -40,23 +41,25 @@ func main() {
 // A command is one word after "holdfast".
 type command struct {
 	name  string
+	args  string // words that complete it: "", "ID", "ID..." or "SHELL"
 	short string // for the list of commands
 	run   func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
 func commands() []command {
 	return []command{
-		{"serve", "run the server: sessions over HTTP", serve},
-		{"ls", "list the sessions", cli.List},
-		{"show", "print what is known of a session", cli.Show},
-		{"send", "type into a live session", cli.Send},
-		{"wait", "wait for output, quiet or the end of a program", cli.Wait},
-		{"stop", "end the program of a session", cli.Stop},
-		{"rm", "remove sessions with their output", cli.Remove},
-		{"export", "write what a session has printed", cli.Export},
-		{"doctor", "look for damage in the store, and repair what is safe", doctor},
-		{"version", "print the version", printVersion},
-		{"help", "print this", printHelp},
+		{"serve", "", "run the server: sessions over HTTP", serve},
+		{"ls", "", "list the sessions", cli.List},
+		{"show", "ID", "print what is known of a session", cli.Show},
+		{"send", "ID", "type into a live session", cli.Send},
+		{"wait", "ID", "wait for output, quiet or the end of a program", cli.Wait},
+		{"stop", "ID", "end the program of a session", cli.Stop},
+		{"rm", "ID...", "remove sessions with their output", cli.Remove},
+		{"export", "ID", "write what a session has printed", cli.Export},
+		{"doctor", "", "look for damage in the store, and repair what is safe", doctor},
+		{"completion", "SHELL", "print what makes a shell complete our commands", printCompletion},
+		{"version", "", "print the version", printVersion},
+		{"help", "", "print this", printHelp},
 	}
 }
 
@@ -102,13 +105,14 @@ func report(stderr io.Writer, err error) int {
 }
 
 func printHelp(_ context.Context, args []string, stdout, _ io.Writer) error {
-	if len(args) > 0 {
-		return cli.Usage(fmt.Sprintf("help has no argument %q", args[0]), "holdfast COMMAND --help has the flags of a command")
+	fs := flag.NewFlagSet("help", flag.ContinueOnError)
+	if err := parseNone(fs, args, "holdfast help\n\nLists the commands. holdfast COMMAND --help has the flags of one.", stdout); err != nil {
+		return err
 	}
 	var b strings.Builder
 	b.WriteString("holdfast runs terminal programs in sessions that outlive the tab, the network and the server.\n\nusage: holdfast COMMAND [flags]\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.short)
+		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.short)
 	}
 	b.WriteString("\nholdfast COMMAND --help has the flags of a command.\n")
 	_, err := io.WriteString(stdout, b.String())
@@ -116,10 +120,24 @@ func printHelp(_ context.Context, args []string, stdout, _ io.Writer) error {
 }
 
 func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
-	if len(args) > 0 {
-		return cli.Usage(fmt.Sprintf("version has no argument %q", args[0]), "holdfast version is all")
+	fs := flag.NewFlagSet("version", flag.ContinueOnError)
+	asJSON := fs.Bool("json", false, "print a JSON object")
+	if err := parseNone(fs, args, "holdfast version [flags]\n\nPrints the version, and what it was built with.", stdout); err != nil {
+		return err
 	}
-	_, err := fmt.Fprintln(stdout, "holdfast", version())
+	if *asJSON {
+		return cli.PrintJSON(stdout, map[string]string{"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+	}
+	_, err := fmt.Fprintf(stdout, "holdfast %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// parseNone parses the command line of a command that has flags only.
+func parseNone(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) error {
+	rest, err := cli.ParseFlags(fs, args, usage, stdout)
+	if err == nil && len(rest) > 0 {
+		return cli.Usage(fmt.Sprintf("%s has no argument %.64q", fs.Name(), rest[0]), fmt.Sprintf("holdfast %s --help lists the flags", fs.Name()))
+	}
 	return err
 }
 

@@ -48,7 +48,7 @@ func (c *command) withJSON() *command {
 // parse returns the words of the command line, of which there must be least
 // to most; a negative most is no limit.
 func (c *command) parse(args []string, stdout io.Writer, least, most int) ([]string, error) {
-	words, err := parseWords(c.FlagSet, args, c.usage, stdout)
+	words, err := ParseWords(c.FlagSet, args, c.usage, stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,8 @@ func (c *command) controller() (*session.Controller, error) {
 	return session.Open(session.Config{Store: st, Front: "cli"})
 }
 
-func printJSON(w io.Writer, v any) error {
+// PrintJSON writes v as one line of JSON.
+func PrintJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

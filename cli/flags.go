@@ -33,9 +33,9 @@ func ParseFlags(fs *flag.FlagSet, args []string, usage string, stdout io.Writer)
 	return rest, err
 }
 
-// parseWords parses flags that stand before, between or behind the words of a
+// ParseWords parses flags that stand before, between or behind the words of a
 // command, and returns the words: what follows "--" is among them.
-func parseWords(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) ([]string, error) {
+func ParseWords(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) ([]string, error) {
 	words, rest, err := splitFlags(fs, args, usage, stdout)
 	return append(words, rest...), err
 }
@@ -66,6 +66,9 @@ func noArgument(fs *flag.FlagSet, word, usage string) error {
 // flagError says what is wrong with a flag, or helps.
 func flagError(fs *flag.FlagSet, err error, usage string, stdout io.Writer) error {
 	if errors.Is(err, flag.ErrHelp) {
+		if l, ok := stdout.(*flagList); ok {
+			fs.VisitAll(func(f *flag.Flag) { l.flags = append(l.flags, f) })
+		}
 		fmt.Fprintf(stdout, "usage: %s\n\n", usage)
 		fs.VisitAll(func(f *flag.Flag) { printFlag(stdout, f) })
 		return flag.ErrHelp
@@ -73,7 +76,7 @@ func flagError(fs *flag.FlagSet, err error, usage string, stdout io.Writer) erro
 	hint := fmt.Sprintf("holdfast %s --help lists the flags", fs.Name())
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		var known []string
-		fs.VisitAll(func(f *flag.Flag) { known = append(known, "--"+f.Name) })
+		fs.VisitAll(func(f *flag.Flag) { known = append(known, FlagWord(f)) })
 		name = "--" + strings.TrimLeft(name, "-")
 		return Usage(fmt.Sprintf("unknown flag %q", name), DidYouMean(name, known, hint))
 	}
@@ -86,7 +89,7 @@ func printFlag(w io.Writer, f *flag.Flag) {
 	if value != "" {
 		value = " " + strings.ToUpper(value)
 	}
-	fmt.Fprintf(w, "  --%s%s\n        %s", f.Name, value, text)
+	fmt.Fprintf(w, "  %s%s\n        %s", FlagWord(f), value, text)
 	if f.DefValue != "" && f.DefValue != "false" {
 		fmt.Fprintf(w, " (%s)", f.DefValue)
 	}

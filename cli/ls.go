@@ -29,7 +29,7 @@ Lists the sessions, the newest activity first. On a terminal, ids and programs a
 		return err
 	}
 	if c.json {
-		return printJSON(stdout, map[string]any{"sessions": views})
+		return PrintJSON(stdout, map[string]any{"sessions": views})
 	}
 	return printSessions(screenOf(stdout), views, time.Now())
 }

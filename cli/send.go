@@ -50,7 +50,7 @@ TEXT that begins with a dash comes behind "--".`).withJSON()
 		return errors.New("there was nothing to type: standard input is empty; --enter presses Enter")
 	}
 	if c.json {
-		return printJSON(stdout, receipt)
+		return PrintJSON(stdout, receipt)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ Prints what is known of a session. ID is an id, the first 8 or more characters o
 		return explain(words[0], err)
 	}
 	if c.json {
-		return printJSON(stdout, v)
+		return PrintJSON(stdout, v)
 	}
 	return printSession(stdout, &v, time.Now())
 }

@@ -31,7 +31,7 @@ Ends the program of a session. The session stays, with its output. One without a
 		return explain(words[0], err)
 	}
 	if c.json {
-		return printJSON(stdout, v)
+		return PrintJSON(stdout, v)
 	}
 	_, err = fmt.Fprintf(stdout, "%s is %s\n", label(&v), v.State)
 	return err
@@ -72,7 +72,7 @@ another process holds is left alone.`).withJSON()
 		return err
 	})
 	if c.json {
-		err = errors.Join(err, printJSON(stdout, map[string]any{"removed": removed}))
+		err = errors.Join(err, PrintJSON(stdout, map[string]any{"removed": removed}))
 	}
 	return err
 }

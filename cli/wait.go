@@ -56,7 +56,7 @@ The exit status is 0 when that came, and 1 at the timeout or if the program ends
 		return explain(words[0], err)
 	}
 	if c.json {
-		err = printJSON(stdout, result)
+		err = PrintJSON(stdout, result)
 	} else {
 		_, err = io.WriteString(stdout, result.Output)
 	}

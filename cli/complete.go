@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"io"
+	"strings"
+	"time"
+
+	"holdfast/session"
+)
+
+// A Candidate is a word that may come next on a command line.
+type Candidate struct {
+	Word  string
+	About string // for the person who chooses; may be empty
+}
+
+// A flagList takes the flags of a command where its help would be printed.
+type flagList struct {
+	io.Writer
+	flags []*flag.Flag
+}
+
+// Flags returns the flags of a command, as its help has them.
+func Flags(run func(ctx context.Context, args []string, stdout, stderr io.Writer) error) []*flag.Flag {
+	l := &flagList{Writer: io.Discard}
+	run(context.Background(), []string{"--help"}, l, io.Discard) // fails with flag.ErrHelp
+	return l.flags
+}
+
+// FlagWord is a flag as it is typed.
+func FlagWord(f *flag.Flag) string {
+	if len(f.Name) == 1 {
+		return "-" + f.Name
+	}
+	return "--" + f.Name
+}
+
+// completionTime is how long the completion of a word may take: somebody has
+// pressed a key.
+const completionTime = 2 * time.Second
+
+// Sessions returns the words that mean a session of the store in dir, which is
+// chosen as by StoreDir: its name if no other session has that, else its id.
+// If no name begins with what was typed, the ids of all are among them. Without
+// a store there are none.
+//
+// Names that are nothing to type are left out: those with control characters,
+// and those that would be taken for a flag.
+func Sessions(ctx context.Context, dir, typed string) []Candidate {
+	views := completionViews(ctx, dir)
+	named := make(map[string]int)
+	for _, v := range views {
+		named[v.Name]++
+	}
+	var names, ids, others []Candidate
+	fits := false
+	for _, v := range views {
+		about := cut(stateText(&v)+": "+commandText(v.Argv), 60)
+		if typable(v.Name) && named[v.Name] == 1 {
+			fits = fits || strings.HasPrefix(v.Name, typed)
+			names = append(names, Candidate{v.Name, about})
+			others = append(others, Candidate{v.ID, plain(v.Name)})
+		} else {
+			ids = append(ids, Candidate{v.ID, cut(strings.TrimSpace(plain(v.Name)+" "+about), 60)})
+		}
+	}
+	if !fits {
+		ids = append(ids, others...)
+	}
+	return append(names, ids...)
+}
+
+// completionViews lists sessions, or none if that goes wrong.
+func completionViews(ctx context.Context, dir string) []session.View {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	c := newCommand("completion", "")
+	c.store = dir
+	if _, err := c.parse(nil, io.Discard, 0, 0); err != nil {
+		return nil
+	}
+	b, err := c.open(ctx)
+	if err != nil {
+		return nil
+	}
+	defer b.close()
+	views, err := b.list(ctx)
+	if err != nil {
+		return nil
+	}
+	return views
+}
+
+func typable(name string) bool {
+	return name != "" && name == plain(name) && !strings.HasPrefix(name, "-") && name == strings.TrimSpace(name)
+}
+
+// States are the states that a session may be in.
+var States = []string{"pending", "running", "idle", "stopped", "ended", "interrupted", session.Unreadable}

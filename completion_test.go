@@ -1,0 +1,208 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/session"
+	"holdfast/store"
+)
+
+// hostile are names that mean something to shells. Each begins with a letter of
+// its own, and no id with any of them.
+var hostile = []string{
+	"g$(touch pwned)", "h`touch pwned`", `i'quo"tes \ back`, "j two  words (copy)", "k日本", "l;touch pwned #", "m*", "n&|<touch>pwned", "o!x!!",
+	"p~/x", "q=x:y@z", "r{a,b}", "s%s%n", "t[ab]?", "u$HOME", `v\`, "w^x", "x -- -y", "y,", "z--",
+}
+
+// namedSessions makes a store with a session for each name, and returns their
+// ids.
+func namedSessions(t *testing.T, names ...string) (dir string, ids map[string]string) {
+	t.Helper()
+	dir = t.TempDir()
+	st, err := store.Open(dir, store.Options{Boot: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctl, err := session.Open(session.Config{Store: st, Front: "test", ShutdownGrace: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ctl.Close()
+	ids = make(map[string]string)
+	for _, name := range names {
+		v, err := ctl.Create(session.Spec{Name: name, Argv: []string{"true"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[name] = v.ID
+	}
+	return dir, ids
+}
+
+func words(t *testing.T, typed ...string) (kind string, list []string) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(t.Context(), append([]string{"completion", "words"}, typed...), &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	kind, rest, _ := strings.Cut(out.String(), "\n")
+	for line := range strings.Lines(rest) {
+		word, _, _ := strings.Cut(line, "\t")
+		list = append(list, word)
+	}
+	return kind, list
+}
+
+func TestWhatMayComeNext(t *testing.T) {
+	dir, ids := namedSessions(t, "build", "deploy", "twin", "twin", "-x", "two words", "")
+	t.Setenv("HOLDFAST_STORE", dir)
+	all := []string{"build", "deploy", "two words"}
+	for _, tt := range []struct {
+		typed string // words with | between them
+		want  string
+	}{
+		{"s", "serve show send stop"},
+		{"sh", "show"},
+		{"x|", ""},
+		{"show|--", "--json --store"},
+		{"show|-", "--json --store"},
+		{"show|--j", "--json"},
+		{"export|x|-", "--cast -o --raw --store --text"},
+		{"show|b", "build"},
+		{`show|"two wo`, "two words"},
+		{`show|two\ wo`, "two words"},
+		{"show|'two'\\ ", "two words"},
+		{"show|" + ids["build"][:8], ids["build"]},
+		{"show|" + ids["-x"][:8], ids["-x"]},
+		{"show|-x", ""},
+		{"show|build|", ""},
+		{"show|--json|b", "build"},
+		{"show|--store|/nonexistent/store|b", ""},
+		{"show|--store|" + dir + "|b", "build"},
+		{"show|--store=/nonexistent/store|b", ""},
+		{"rm|build|deploy|b", "build"},
+		{"send|build|b", ""},
+		{"send|--enter|b", "build"},
+		{"serve|--log-level|", "debug info warn error"},
+		{"serve|--resume|b", "build"},
+		{"serve|--store|", "files"},
+		{"serve|--|", "files"},
+		{"export|build|-o|x", "files"},
+		{"wait|build|--for|", "exit idle quiet match"},
+		{"wait|build|--timeout|", ""},
+		{"completion|", "bash fish zsh"},
+		{"completion|bash|", ""},
+		{"version|", ""},
+	} {
+		kind, got := words(t, strings.Split(tt.typed, "|")...)
+		want := strings.Fields(tt.want)
+		switch {
+		case tt.want == "two words":
+			want = []string{tt.want}
+		case tt.want == "files":
+			if kind != "files" || got != nil {
+				t.Errorf("after %q: %s %q, want files", tt.typed, kind, got)
+			}
+			continue
+		}
+		if kind != "words" || !slices.Equal(got, want) {
+			t.Errorf("after %q: %s %q, want %q", tt.typed, kind, got, want)
+		}
+	}
+	_, got := words(t, "show", "")
+	for _, name := range all {
+		if !slices.Contains(got, name) {
+			t.Errorf("sessions to choose from: %q, want %q among them", got, name)
+		}
+	}
+	if len(got) != len(all)+4 || slices.Contains(got, "twin") || slices.Contains(got, "-x") || !slices.Contains(got, ids["-x"]) {
+		t.Errorf("sessions to choose from: %q, want ids of those whose names are not to be typed", got)
+	}
+}
+
+// Every flag of every command can be completed: both come from one table.
+func TestEveryFlagOfTheHelpIsOffered(t *testing.T) {
+	for _, c := range commands() {
+		var help bytes.Buffer
+		if err := run(t.Context(), []string{c.name, "--help"}, &help, io.Discard); err != nil {
+			t.Errorf("%s --help: %v", c.name, err)
+		}
+		_, offered := words(t, c.name, "-")
+		n := 0
+		for line := range strings.Lines(help.String()) {
+			if flag, ok := strings.CutPrefix(line, "  -"); ok {
+				n++
+				if flag, _, _ = strings.Cut(strings.TrimSpace("-"+flag), " "); !slices.Contains(offered, flag) {
+					t.Errorf("%s is not offered after %s", flag, c.name)
+				}
+			}
+		}
+		if n != len(offered) {
+			t.Errorf("%d flags are offered after %s, which has %d", len(offered), c.name, n)
+		}
+	}
+}
+
+// The shells are asked by somebody who types the beginning of a word, Tab and
+// Enter: what was completed is run.
+func TestShellsComplete(t *testing.T) {
+	dir, ids := namedSessions(t, append(hostile, "--dash")...)
+	for shell, args := range map[string][]string{
+		"bash": {"--norc", "--noprofile", "-i"},
+		"zsh":  {"-f", "-i"},
+		"fish": {"--no-config", "-i"},
+	} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), shell, args...)
+			cmd.Dir = home
+			cmd.Env = []string{
+				"HOME=" + home, "PATH=" + filepath.Dir(buildHoldfast(t)) + ":" + os.Getenv("PATH"), "HOLDFAST_STORE=" + dir,
+				"TERM=xterm", "LANG=C.UTF-8", "PS1=ready> ",
+			}
+			tm := onTerminal(t, cmd)
+			for _, line := range map[string][]string{
+				"bash": {"source <(holdfast completion bash)"},
+				"zsh":  {"autoload -Uz compinit && compinit -D -u", "source <(holdfast completion zsh)"},
+				"fish": {"holdfast completion fish | source"},
+			}[shell] {
+				tm.press(line + "; echo so'me'thing\r")
+				tm.await("something")
+			}
+			for _, name := range hostile {
+				tm.press("holdfast show " + name[:1] + "\t\r")
+				tm.await(ids[name])
+			}
+			for _, quoted := range []string{`"j tw`, "'j tw", `j\ tw`} {
+				tm.press("holdfast show " + quoted + "\t\r")
+				tm.await(ids["j two  words (copy)"])
+			}
+			id := ids["--dash"]
+			tm.press("holdfast show " + id[:8] + "\t --json\r")
+			tm.await(`{"id":"` + id + `","name":"--dash"`)
+			tm.press("holdfast vers\t\r")
+			tm.await("holdfast " + version())
+			tm.press("holdfast doc\t --js\t\r")
+			tm.await(`{"problems":[]}`)
+			if err := os.Mkdir(filepath.Join(home, "folder"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			tm.press("holdfast ls --store fol\t\r")
+			tm.await("NAME")
+			if _, err := os.Stat(filepath.Join(home, "pwned")); err == nil {
+				t.Error("a name was run")
+			}
+		})
+	}
+}
