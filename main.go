@@ -56,6 +56,7 @@ func commands() []command {
 		{"stop", "ID", "end the program of a session", cli.Stop},
 		{"rm", "ID...", "remove sessions with their output", cli.Remove},
 		{"export", "ID", "write what a session has printed", cli.Export},
+		{"acp", "", "let an editor drive sessions, on standard input and output", serveACP},
 		{"doctor", "", "look for damage in the store, and repair what is safe", doctor},
 		{"completion", "SHELL", "print what makes a shell complete our commands", printCompletion},
 		{"version", "", "print the version", printVersion},

@@ -44,12 +44,14 @@ func TestTheTranscriptWorks(t *testing.T) {
 func TestEveryFlagIsDocumented(t *testing.T) {
 	page := readPage(t, "docs/operations.md")
 	var help bytes.Buffer
-	if err := run(t.Context(), []string{"serve", "--help"}, &help, io.Discard); err != nil {
-		t.Fatal(err)
+	for _, command := range []string{"serve", "acp"} {
+		if err := run(t.Context(), []string{command, "--help"}, &help, io.Discard); err != nil {
+			t.Fatal(err)
+		}
 	}
 	flags := regexp.MustCompile(`(?m)^  --([a-z-]+)`).FindAllStringSubmatch(help.String(), -1)
 	if len(flags) == 0 {
-		t.Fatalf("serve --help has no flags:\n%s", help.String())
+		t.Fatalf("--help has no flags:\n%s", help.String())
 	}
 	for _, f := range flags {
 		if !strings.Contains(page, "`--"+f[1]) {
@@ -64,13 +66,16 @@ func TestEveryLogLineIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	below, err := filepath.Glob("session/*.go") // no other package logs
-	if err != nil {
-		t.Fatal(err)
+	for _, pattern := range []string{"session/*.go", "acp/*.go"} { // no other package logs
+		below, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, below...)
 	}
-	call := regexp.MustCompile(`\blog\.(?:Debug|Info|Warn|Error)(?:Context)?\((?:[\w.()]+, )?"([^"]+)"`)
+	call := regexp.MustCompile(`\b[lL]og\.(?:Debug|Info|Warn|Error)(?:Context)?\((?:[\w.()]+, )?"([^"]+)"`)
 	found := 0
-	for _, file := range append(files, below...) {
+	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}

@@ -9,9 +9,10 @@
 //     the sessions that it writes.
 //   - Every lifecycle change goes through package state, is saved, and is
 //     published to readers only then.
-//   - New, Resume, Fork and Switch either happen whole or leave binding, rows,
-//     logs and leases as they were. Switch alone has an exception: when the
-//     new program does not start, the old session stays stopped.
+//   - New, Resume, Fork, Switch and Replace either happen whole or leave
+//     binding, rows, logs and leases as they were. The last two have an
+//     exception: when the new program does not start, the old session stays
+//     stopped.
 //   - Reading never waits for a session's program, for a start or for a stop.
 //
 // # What it does not
