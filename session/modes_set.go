@@ -115,3 +115,23 @@ func appendSwitch(dst []byte, number int, ansi, on bool) []byte {
 	}
 	return append(dst, 'l')
 }
+
+// AltScreen reports whether the program has taken the alternate screen: what
+// was on the normal one is still there.
+func (m *Modes) AltScreen() bool { return m.now.alt != 0 }
+
+// ResetAll returns what brings a terminal back to a fresh one, whatever a
+// program has set in it, but for origin mode: its end would move the cursor. It
+// is Reset for who did not follow the output.
+func ResetAll() []byte {
+	drawn := pen{ink: ink{attrs: 1 << 1}, sets: [4]byte{'0', '0', '0', '0'}, shift: 1}
+	m := Modes{now: modeState{
+		alt: modeAltSaved, sync: true, cursor: 1, keys: 1, top: 1,
+		pen: drawn, saved: [2]pen{drawn, drawn},
+		keyboard: [2]keyboard{{flags: 1}, {flags: 1}},
+	}}
+	for _, one := range modes {
+		m.now.changed |= one.bit
+	}
+	return append([]byte{cancel}, m.Reset()...)
+}

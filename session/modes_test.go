@@ -122,6 +122,14 @@ func checkModes(t *testing.T, output string) {
 	if again := back.Reset(); len(again) > 0 {
 		t.Errorf("after %q: Reset of a fresh terminal = %q", output, again)
 	}
+	blind := modesOf(output)
+	blind.Write(ResetAll())
+	for _, p := range []*pen{&blind.now.pen, &blind.now.saved[0], &blind.now.saved[1]} {
+		p.origin = false
+	}
+	if diff := cmp.Diff(modeState{}, blind.now, sameModes); diff != "" || !blind.esc.ground() {
+		t.Errorf("after %q, of a terminal that was given ResetAll (-want +got):\n%s", output, diff)
+	}
 	for i := range len(output) {
 		// What is known at any place says all about the rest.
 		m := modesOf(output[:i])
