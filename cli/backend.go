@@ -28,6 +28,44 @@ type backend interface {
 	close()
 }
 
+// A host is a backend whose sessions can be shown and moved between: the
+// server of the store, or this process.
+type host interface {
+	backend
+	create(ctx context.Context, s session.Spec) (session.View, error)
+	start(ctx context.Context, id string) (session.View, error)
+	fork(ctx context.Context, id string, f session.ForkSpec) (session.View, error)
+	switchTo(ctx context.Context, id string, s session.SwitchSpec) (session.View, error)
+	turns(ctx context.Context, id string) ([]session.Turn, error)
+	profiles(ctx context.Context) ([]string, error)
+	resize(ctx context.Context, id string, cols, rows int) error
+
+	// stream tells of a session until ctx ends. With answers, a terminal
+	// shows it that answers the program's questions.
+	stream(ctx context.Context, id string, from session.Cursor, answers bool) (eventStream, error)
+
+	// typist types into a session until ctx ends.
+	typist(ctx context.Context, id string) typist
+}
+
+// An eventStream is a session.Stream, here or over a connection. Next is called
+// with the context that the stream was begun with.
+type eventStream interface {
+	Next(ctx context.Context) (session.Event, error)
+	Close()
+}
+
+// A typist types one piece after the other. Write returns when a piece is on
+// its way; its error may be that of the piece before, and the next may work
+// again.
+type typist interface {
+	io.Writer
+
+	// end types what tells a program that its input is over.
+	end() error
+	Close()
+}
+
 // A waitFor is what a wait is for. Its times are within the server's limits.
 type waitFor struct {
 	spec  session.WaitSpec
@@ -47,7 +85,7 @@ const (
 var errNoAnswer = errors.New("the store's server does not answer on its socket; it may be starting or ending, try again")
 
 // open returns the server of the store, or the store itself if there is none.
-func (c *command) open(ctx context.Context) (backend, error) {
+func (c *command) open(ctx context.Context) (host, error) {
 	family, err := leasefs.Probe(filepath.Join(c.store, "locks"))
 	if err != nil {
 		return c.openLocal() // which says the same of the store, or makes it one
@@ -62,8 +100,8 @@ func (c *command) open(ctx context.Context) (backend, error) {
 		if !served {
 			return c.openLocal()
 		}
-		if socket := c.socket(); reachable(ctx, socket) {
-			return newClient(socket), nil
+		if reachable(ctx, c.socket()) {
+			return newClient(c.socket), nil
 		}
 		select {
 		case <-again.C:

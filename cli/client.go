@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,10 +19,12 @@ import (
 // A client is the backend that asks a server over its unix socket.
 type client struct{ http *http.Client }
 
-func newClient(socket string) client {
+// newClient asks for the socket at each connection: after a restart the server
+// may have another one.
+func newClient(socket func() string) client {
 	var d net.Dialer
 	return client{&http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return d.DialContext(ctx, "unix", socket)
+		return d.DialContext(ctx, "unix", socket())
 	}}}}
 }
 
@@ -29,12 +32,12 @@ func (c client) close() { c.http.CloseIdleConnections() }
 
 func (c client) list(ctx context.Context) ([]session.View, error) {
 	var answer struct{ Sessions []session.View }
-	err := c.do(ctx, http.MethodGet, "", "", nil, &answer)
+	err := c.do(ctx, http.MethodGet, "/sessions", nil, &answer)
 	return answer.Sessions, err
 }
 
 func (c client) find(ctx context.Context, ref string) (v session.View, err error) {
-	return v, c.do(ctx, http.MethodGet, ref, "", nil, &v)
+	return v, c.do(ctx, http.MethodGet, pathOf(ref, ""), nil, &v)
 }
 
 func (c client) input(ctx context.Context, id string, in io.Reader, stream bool) (r session.Receipt, err error) {
@@ -42,7 +45,7 @@ func (c client) input(ctx context.Context, id string, in io.Reader, stream bool)
 	if stream {
 		action += "?stream=1"
 	}
-	return r, c.do(ctx, http.MethodPost, id, action, in, &r)
+	return r, c.do(ctx, http.MethodPost, pathOf(id, action), in, &r)
 }
 
 func (c client) wait(ctx context.Context, id string, w waitFor) (r session.WaitResult, err error) {
@@ -50,29 +53,48 @@ func (c client) wait(ctx context.Context, id string, w waitFor) (r session.WaitR
 	if w.match != "" {
 		q.Set("match", w.match)
 	}
-	return r, c.do(ctx, http.MethodGet, id, "/wait?"+q.Encode(), nil, &r)
+	return r, c.do(ctx, http.MethodGet, pathOf(id, "/wait?"+q.Encode()), nil, &r)
 }
 
 func (c client) stop(ctx context.Context, id string) (v session.View, err error) {
-	return v, c.do(ctx, http.MethodPost, id, "/stop", nil, &v)
+	return v, c.do(ctx, http.MethodPost, pathOf(id, "/stop"), nil, &v)
 }
 
 func (c client) remove(ctx context.Context, id string) error {
-	return c.do(ctx, http.MethodDelete, id, "", nil, nil)
+	return c.do(ctx, http.MethodDelete, pathOf(id, ""), nil, nil)
 }
 
-// do sends a request about a session, or about all of them if ref is empty,
-// and decodes the answer into v unless that is nil.
-func (c client) do(ctx context.Context, method, ref, action string, body io.Reader, v any) error {
-	address := "http://localhost/sessions"
-	if ref != "" {
-		address += "/" + strings.ReplaceAll(url.PathEscape(ref), ".", "%2E") + action // a name may be ".."
-	}
-	r, err := http.NewRequestWithContext(ctx, method, address, body)
+// origin is the server as a URL names it; the socket is in the transport.
+const origin = "http://localhost"
+
+// pathOf is the path of a session, or of something to do with it.
+func pathOf(ref, action string) string {
+	return "/sessions/" + strings.ReplaceAll(url.PathEscape(ref), ".", "%2E") + action // a name may be ".."
+}
+
+// A jsonBody is a body that is not raw bytes.
+type jsonBody struct{ *bytes.Reader }
+
+// post sends in as JSON, and decodes the answer into out unless that is nil.
+func (c client) post(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	if body != nil {
+	return c.do(ctx, http.MethodPost, path, jsonBody{bytes.NewReader(body)}, out)
+}
+
+// do sends a request, and decodes the answer into v unless that is nil.
+func (c client) do(ctx context.Context, method, path string, body io.Reader, v any) error {
+	r, err := http.NewRequestWithContext(ctx, method, origin+path, body)
+	if err != nil {
+		return err
+	}
+	switch body.(type) {
+	case nil:
+	case jsonBody:
+		r.Header.Set("Content-Type", "application/json")
+	default:
 		r.Header.Set("Content-Type", "application/octet-stream")
 	}
 	resp, err := c.http.Do(r)
@@ -128,6 +150,8 @@ func problemOf(resp *http.Response) error {
 		e.is = store.ErrDamaged
 	case "not-live":
 		e.is = session.ErrNotLive
+	case "already-live":
+		e.is = session.ErrLive
 	case "no-such-range":
 		e.is = session.ErrPastEnd
 	case "ambiguous":

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"io"
+	"maps"
+	"slices"
 
 	"holdfast/session"
 )
@@ -10,7 +12,7 @@ import (
 // A local backend works on the store in this process.
 type local struct{ ctl *session.Controller }
 
-func (c *command) openLocal() (backend, error) {
+func (c *command) openLocal() (host, error) {
 	ctl, err := c.controller()
 	if err != nil {
 		return nil, err
@@ -45,3 +47,51 @@ func (l local) stop(_ context.Context, id string) (session.View, error) { return
 func (l local) remove(_ context.Context, id string) error { return l.ctl.Delete(id) }
 
 func (l local) close() { l.ctl.Close() }
+
+func (l local) create(_ context.Context, s session.Spec) (session.View, error) { return l.ctl.New(s) }
+
+func (l local) start(_ context.Context, id string) (session.View, error) { return l.ctl.Resume(id) }
+
+func (l local) fork(_ context.Context, id string, f session.ForkSpec) (session.View, error) {
+	return l.ctl.Fork(id, f, true)
+}
+
+func (l local) switchTo(_ context.Context, id string, s session.SwitchSpec) (session.View, error) {
+	return l.ctl.Switch(id, s, true)
+}
+
+func (l local) turns(_ context.Context, id string) ([]session.Turn, error) { return l.ctl.Turns(id) }
+
+func (l local) profiles(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(l.ctl.Profiles())), nil
+}
+
+func (l local) resize(_ context.Context, id string, cols, rows int) error {
+	return l.ctl.Resize(id, cols, rows)
+}
+
+func (l local) stream(_ context.Context, id string, from session.Cursor, answers bool) (eventStream, error) {
+	return l.ctl.Stream(session.StreamOptions{ID: id, From: from})
+}
+
+func (l local) typist(ctx context.Context, id string) typist { return localTypist{ctx, l.ctl, id} }
+
+type localTypist struct {
+	ctx context.Context
+	ctl *session.Controller
+	id  string
+}
+
+// Write implements io.Writer.
+func (t localTypist) Write(p []byte) (int, error) {
+	r, err := t.ctl.Input(t.ctx, t.id, session.Input{Data: p})
+	return r.Written, err
+}
+
+func (t localTypist) end() error {
+	_, err := t.ctl.Input(t.ctx, t.id, session.Input{End: true})
+	return err
+}
+
+// Close implements typist.
+func (t localTypist) Close() {}
