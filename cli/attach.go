@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"holdfast/session"
+)
+
+// Attach shows a session that a server has on this terminal, and types into
+// it. What another process has is watched.
+func Attach(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	c := newCommand("attach", `holdfast attach [ID] [flags]
+
+Joins a session of the store's server in this terminal: the bound one, or the newest that is live, without ID. Ctrl-] opens a
+command line; /detach leaves. A session that another process has, such as holdfast run, is watched.`)
+	var readOnly bool
+	c.BoolVar(&readOnly, "read-only", false, "watch only: nothing is typed, and the session keeps its size")
+	words, err := c.parse(args, stdout, 0, 1)
+	if err != nil {
+		return err
+	}
+	h, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	v, err := joined(ctx, h, words)
+	if err != nil {
+		return err
+	}
+	mode := serves
+	if readOnly || !v.Live {
+		mode = watches
+	}
+	f, err := newFront(h, mode)
+	if err != nil {
+		return err
+	}
+	if f.view = v; f.ask == nil {
+		f.at = session.FromOffset(v.Cursor)
+	}
+	f.repaint()
+	err = f.run(ctx)
+	if f.tty.shown {
+		tellLeft(stderr, &f.view)
+	}
+	return err
+}
+
+// joined is the session that attach means.
+func joined(ctx context.Context, h host, words []string) (session.View, error) {
+	if len(words) > 0 {
+		v, err := h.find(ctx, words[0])
+		if err != nil {
+			return v, explain(words[0], err)
+		}
+		if !v.Live && v.Holder == nil {
+			return v, explain(words[0], fmt.Errorf("%w", session.ErrNotLive))
+		}
+		return v, nil
+	}
+	views, err := h.list(ctx)
+	if err != nil {
+		return session.View{}, err
+	}
+	var newest *session.View
+	for i := range views {
+		v := &views[i]
+		if v.Live && (newest == nil || v.Bound) || newest == nil && v.Holder != nil {
+			newest = v
+		}
+	}
+	if newest == nil {
+		return session.View{}, errors.New("no session is live; holdfast run and the page start one")
+	}
+	return *newest, nil
+}
+
+// tellLeft says what becomes of a session that is not shown any more.
+func tellLeft(stderr io.Writer, v *session.View) {
+	name := cmp.Or(plain(v.Name), v.ID)
+	if v.Live || v.Holder != nil {
+		fmt.Fprintf(stderr, "[left %s, which goes on]\n", name)
+		return
+	}
+	fmt.Fprintf(stderr, "[%s is %s]\n", name, endText(v))
+}

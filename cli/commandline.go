@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"holdfast/session"
+)
+
+// A move is what a command of the command line leads to.
+type move int
+
+const (
+	stay   move = iota // the line asks again
+	goBack             // the session that is shown now
+	quit               // away from all of them
+)
+
+// A lineCommand is a command of the command line. Its run changes f.view if it
+// goes to another session; with an error it has gone nowhere.
+type lineCommand struct {
+	name  string
+	args  string
+	short string
+	run   func(f *front, ctx context.Context, args []string) (move, error)
+
+	complete func(f *front, ctx context.Context) []string // its argument; nil: it can be anything
+	watching bool                                         // possible while nothing may be changed
+}
+
+func lineCommands() []lineCommand {
+	return []lineCommand{
+		{"sessions", "", "choose a session from a list", (*front).cmdSessions, nil, true},
+		{"resume", "ID", "go to a session, and start its program again if it has none", (*front).cmdResume, (*front).sessionWords, true},
+		{"switch", "PROFILE", "stop this program, and go on in a copy with another", (*front).cmdSwitch, (*front).profileWords, false},
+		{"new", "[PROGRAM ARGUMENTS...]", "start a program, or a shell, in a new session", (*front).cmdNew, nil, false},
+		{"clear", "", "clear the screen; the session keeps all of its output", (*front).cmdClear, nil, true},
+		{"fork", "[TURN]", "go on in a copy, whole or from before a turn; this one goes on too", (*front).cmdFork, (*front).turnWords, false},
+		{"branch", "[TURN]", "the same as /fork", (*front).cmdFork, (*front).turnWords, false},
+		{"rewind", "TURN", "stop this program, and go on in a copy from before a turn", (*front).cmdRewind, (*front).turnWords, false},
+		{"stop", "", "end the program of this session", (*front).cmdStop, nil, false},
+		{"detach", "", "leave a session that goes on without this terminal", (*front).cmdDetach, nil, true},
+		{"quit", "", "leave; what would end is asked about before", (*front).cmdQuit, nil, true},
+		{"help", "", "list the commands", (*front).cmdHelp, nil, true},
+	}
+}
+
+// commandLine asks for commands until one leads away from it. It has a screen
+// of its own; that of the session comes back as it was.
+func (f *front) commandLine(ctx context.Context, message string) (left bool, err error) {
+	f.keys.ask()
+	var first string
+	defer func() { f.keys.answered(first) }()
+	full, shown := f.modes.AltScreen(), f.view.ID
+	f.tty.Write(f.modes.Reset())
+	f.tty.write(enterAlternate)
+	if cols, rows := f.tty.size(); cols > 0 {
+		f.ask.SetSize(cols, rows)
+	}
+	f.ask.say(cut(label(&f.view)+", "+f.view.State+" in "+plain(f.view.Cwd), f.width()), "/help lists the commands, Esc leads back", "")
+	if message != "" {
+		f.ask.say(message)
+	}
+	next, err := f.askOn(ctx)
+	f.tty.write(leaveAlternate)
+	switch {
+	case next == quit:
+		f.modes = session.Modes{}
+		f.tty.write("\r\n")
+		return true, err
+	case f.view.ID != shown || full:
+		f.modes = session.Modes{}
+		f.repaint()
+	case f.cleared:
+		f.tty.write(clearScreen)
+		fallthrough
+	default:
+		f.tty.Write(f.modes.Set())
+	}
+	f.cleared = false
+	if f.ask.literal {
+		f.ask.literal, first = false, string(rune(commandKey))
+	}
+	return false, nil
+}
+
+// askOn asks for lines and does what they say. An error comes with quit.
+func (f *front) askOn(ctx context.Context) (move, error) {
+	for {
+		line, err := f.readLine(ctx)
+		if ctx.Err() != nil {
+			return quit, context.Cause(ctx)
+		}
+		if err != nil && f.keys.gone() {
+			return quit, hangup
+		}
+		words, bad := splitWords(line)
+		switch {
+		case (err != nil || line == "") && f.view.Live:
+			return goBack, nil
+		case err != nil:
+			words = []string{"quit"}
+		case bad != nil:
+			f.ask.say(bad.Error())
+			continue
+		case len(words) == 0:
+			continue
+		}
+		next, err := f.command(ctx, words)
+		if err != nil {
+			f.ask.say(err.Error())
+			continue
+		}
+		if next != stay {
+			return next, nil
+		}
+	}
+}
+
+// readLine reads a line, unless ctx ends before.
+func (f *front) readLine(ctx context.Context) (string, error) {
+	stop := context.AfterFunc(ctx, f.keys.stopReading)
+	defer stop()
+	return f.ask.line(promptText)
+}
+
+// command does what one line says.
+func (f *front) command(ctx context.Context, words []string) (move, error) {
+	c, err := findCommand(strings.TrimPrefix(words[0], "/"))
+	if err != nil {
+		return stay, err
+	}
+	args := words[1:]
+	if most := strings.Count(c.args, " ") + 1; len(args) > 0 && (c.args == "" || len(args) > most && !strings.HasSuffix(c.args, "...]")) {
+		return stay, fmt.Errorf("/%s has no argument %.64q; its form is /%s", c.name, args[len(args)-1], strings.TrimSpace(c.name+" "+c.args))
+	}
+	if f.mode == watches && !c.watching {
+		return stay, fmt.Errorf("/%s is not possible: this terminal only watches", c.name)
+	}
+	return c.run(f, ctx, args)
+}
+
+// findCommand returns the command that a word, or its beginning, means.
+func findCommand(word string) (lineCommand, error) {
+	all := lineCommands()
+	var near []lineCommand
+	var names []string
+	for _, c := range all {
+		if c.name == word {
+			return c, nil
+		}
+		if word != "" && strings.HasPrefix(c.name, word) {
+			near = append(near, c)
+		}
+		names = append(names, "/"+c.name)
+	}
+	if len(near) == 1 {
+		return near[0], nil
+	}
+	if len(near) > 1 {
+		names = nil
+		for _, c := range near {
+			names = append(names, "/"+c.name)
+		}
+		return lineCommand{}, fmt.Errorf("%.64q can be %s", "/"+word, strings.Join(names, " and "))
+	}
+	return lineCommand{}, fmt.Errorf("unknown command %.64q; %s", "/"+word, DidYouMean("/"+word, slices.Clip(names), "/help lists the commands"))
+}

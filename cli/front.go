@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"holdfast/session"
+)
+
+// A front shows one session of a host on a terminal, and has its keys typed
+// there. The command key opens a command line; while that is open nothing of
+// the session is read, for its log keeps everything.
+//
+// It reads the session's stream from a cursor, so that what the terminal gets
+// is the log, whatever connections and servers do meanwhile. What is typed
+// while the server is away is dropped: it was meant for a program that may be
+// gone.
+type front struct {
+	h     host
+	tty   *tty
+	guard *guard
+	keys  *keys   // nil: no terminal types
+	ask   *prompt // of the command line; nil: there is nobody to ask
+	cwd   string  // where new programs run
+	mode  frontMode
+
+	view    session.View   // the session that is shown
+	at      session.Cursor // what the terminal has had of it
+	modes   session.Modes  // what that has made of the terminal
+	marred  bool           // a notice stands on the screen
+	cleared bool           // the screen is to be empty after the command line
+
+	mu     sync.Mutex              // guards the fields below
+	cancel context.CancelCauseFunc // of what is shown; nil: nothing is
+	shown  string                  // its id
+}
+
+// A frontMode is what a front may do with sessions.
+type frontMode int
+
+const (
+	holds   frontMode = iota // they are in this process, and end with it
+	serves                   // a server has them
+	watches                  // nothing is typed or changed
+)
+
+// newFront returns a front for this process's terminal, if it has one.
+func newFront(h host, mode frontMode) (*front, error) {
+	f := &front{h: h, tty: openTTY(), mode: mode}
+	var err error
+	if f.cwd, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	if !f.tty.typed {
+		return f, nil
+	}
+	f.guard = startGuard(f.tty)
+	if !f.tty.interactive() {
+		f.keys = watchKeys(f.tty.in, nil)
+		return f, nil
+	}
+	f.keys = watchKeys(f.tty.in, func() { f.interrupt(errCommand) })
+	f.ask = newPrompt(f.keys, f.tty, f.completions)
+	return f, nil
+}
+
+// Why a session is not shown any more.
+var (
+	errCommand = errors.New("the command key was pressed")
+	errSuspend = errors.New("suspended")
+	errRepaint = errors.New("the screen is to be painted again")
+	errGone    = errors.New("the terminal is gone")
+)
+
+// run shows f.view from f.at on, until it is left for good. It returns an
+// ExitStatus when that was the end of its program.
+func (f *front) run(ctx context.Context) error {
+	f.guard.arm()
+	defer f.guard.dismiss()
+	if err := f.tty.raw(); err != nil {
+		return fmt.Errorf("the terminal: %w", err)
+	}
+	defer f.leave()
+	defer f.watchSignals(ctx)()
+	for {
+		err := f.show(ctx)
+		f.unmar()
+		message := ""
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, errGone):
+			return hangup
+		case errors.Is(err, errSuspend):
+			f.suspend()
+			f.repaint()
+			continue
+		case errors.Is(err, errRepaint):
+			f.repaint()
+			continue
+		case errors.Is(err, errCommand):
+		case err == io.EOF:
+			if f.done(ctx) {
+				return statusOf(&f.view)
+			}
+			message = label(&f.view) + " is " + endText(&f.view)
+		case f.ask == nil:
+			return err
+		default:
+			message = err.Error()
+		}
+		if left, err := f.commandLine(ctx, message); left {
+			return err
+		}
+	}
+}
+
+// done reports whether the end of the session that is shown leaves nothing to
+// do.
+func (f *front) done(ctx context.Context) bool {
+	if f.ask == nil || f.mode != holds {
+		return true
+	}
+	others, err := f.others(ctx)
+	return err != nil || len(others) == 0
+}
+
+// show reads the session's stream onto the terminal. It returns io.EOF when the
+// session's program has ended and all of its output is shown.
+func (f *front) show(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	f.hold(cancel)
+	var typing sync.WaitGroup
+	defer func() {
+		f.hold(nil)
+		cancel(nil)
+		typing.Wait()
+	}()
+	if f.keys != nil && f.keys.isAsking() { // pressed since the last time
+		return errCommand
+	}
+	stream, err := f.h.stream(ctx, f.view.ID, f.at, f.tty.interactive() && f.mode != watches)
+	if err != nil {
+		return explain(f.view.ID, err)
+	}
+	defer stream.Close()
+	f.resize(ctx)
+	id := f.view.ID
+	for typed := f.mode == watches; ; {
+		e, err := stream.Next(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			err = f.take(&e)
+		}
+		if err != nil {
+			return err
+		}
+		if e.Kind != session.KindLive || typed {
+			continue
+		}
+		typed = true
+		if f.keys != nil {
+			typing.Go(func() { f.typeKeys(ctx, id, cancel) })
+		} else {
+			go f.typeFed(ctx, id, cancel) // it may wait for a pipe, for which nobody waits
+		}
+	}
+}
+
+// take shows one event.
+func (f *front) take(e *session.Event) error {
+	switch e.Kind {
+	case session.KindOutput, session.KindBytes:
+		if _, err := f.tty.Write(e.Data); err != nil {
+			return fmt.Errorf("standard output: %w", err)
+		}
+		f.modes.Write(e.Data)
+		f.at = session.FromOffset(e.Cursor)
+	case session.KindGap:
+		f.at = session.FromOffset(e.To)
+		f.tellGap(e)
+	case session.KindSession:
+		f.view = *e.View
+		switch {
+		case f.view.StorageError != "":
+			f.mar("the store cannot be written, and the program waits: " + f.view.StorageError)
+		case f.marred:
+			return errRepaint
+		}
+	case kindAway:
+		f.mar("the server is away; this goes on when it is back")
+	case session.KindEnd:
+		f.view.State, f.view.ExitCode, f.view.Signal, f.view.Live = e.View.State, e.View.ExitCode, e.View.Signal, false
+		return io.EOF
+	}
+	return nil
+}
+
+// hold says what is shown, and how to end that.
+func (f *front) hold(cancel context.CancelCauseFunc) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cancel, f.shown = cancel, f.view.ID
+}
+
+// interrupt ends what is shown, if anything is, for a reason.
+func (f *front) interrupt(why error) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cancel == nil {
+		return false
+	}
+	f.cancel(why)
+	return true
+}
+
+// others are the sessions beside the one shown that would end with this
+// process.
+func (f *front) others(ctx context.Context) ([]session.View, error) {
+	all, err := f.h.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var live []session.View
+	for _, v := range all {
+		if v.Live && v.ID != f.view.ID {
+			live = append(live, v)
+		}
+	}
+	return live, nil
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+)
+
+const (
+	commandKey      = 0x1d         // Ctrl-]
+	leaveKey        = 0x03         // Ctrl-C, in the command line
+	commandKeyKitty = "\x1b[93;5u" // the same in the keyboard protocol of kitty
+	pasteBegins     = "\x1b[200~"
+	pasteEnds       = "\x1b[201~"
+
+	// maxTyped is how many bytes of keys wait for a program. What is typed
+	// past them is lost, with a bell.
+	maxTyped = 1 << 20
+)
+
+// keys are what is typed at a terminal. They go to the program that is shown,
+// and from the command key on to the command line.
+//
+// One goroutine reads the terminal until it is gone. It waits for nobody else,
+// so that the command key works whatever the program does.
+type keys struct {
+	pressed func() // the command key was; called with mu held. nil: there is none
+
+	mu     sync.Mutex // guards the fields below
+	more   sync.Cond  // of mu: something was typed, or the end came
+	typed  []byte     // for the program
+	line   []byte     // for the command line
+	asking bool       // the command line is open
+	paste  bool       // within a bracketed paste
+	marked int        // how much of the mark that ends or begins one was read
+	lost   bool       // something was typed past maxTyped
+	end    error      // of the terminal
+}
+
+// watchKeys reads a terminal.
+func watchKeys(in io.Reader, pressed func()) *keys {
+	k := &keys{pressed: pressed}
+	k.more.L = &k.mu
+	go k.watch(in)
+	return k
+}
+
+func (k *keys) watch(in io.Reader) {
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := in.Read(buf)
+		k.mu.Lock()
+		k.take(buf[:n])
+		k.end = err
+		k.more.Broadcast()
+		k.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// take sorts what was typed. The caller holds mu.
+func (k *keys) take(p []byte) {
+	if !k.asking {
+		before, after, pressed := k.cutCommandKey(p)
+		if len(k.typed)+len(before) <= maxTyped {
+			k.typed = append(k.typed, before...)
+		} else {
+			k.lost = true
+		}
+		if !pressed {
+			return
+		}
+		k.asking, p = true, after
+		k.pressed()
+	}
+	k.line = append(k.line, p...)
+}
+
+// cutCommandKey finds the command key, which is none within a paste.
+func (k *keys) cutCommandKey(p []byte) (before, after []byte, found bool) {
+	if k.pressed == nil {
+		return p, nil, false
+	}
+	for i, b := range p {
+		if !k.paste && b == commandKey {
+			return p[:i], p[i+1:], true
+		}
+		if after, ok := bytes.CutPrefix(p[i:], []byte(commandKeyKitty)); ok && !k.paste {
+			return p[:i], after, true
+		}
+		k.followPaste(b)
+	}
+	return p, nil, false
+}
+
+// followPaste knows a bracketed paste by its marks, wherever reads cut them.
+func (k *keys) followPaste(b byte) {
+	mark := pasteBegins
+	if k.paste {
+		mark = pasteEnds
+	}
+	switch b {
+	case mark[k.marked]:
+		k.marked++
+	case mark[0]:
+		k.marked = 1
+	default:
+		k.marked = 0
+	}
+	if k.marked == len(mark) {
+		k.paste, k.marked = !k.paste, 0
+	}
+}
+
+// next waits for keys of the program and returns all there are; lost reports
+// that some did not fit. It returns the error that the terminal ended with, or
+// that of ctx.
+func (k *keys) next(ctx context.Context) (p []byte, lost bool, err error) {
+	stop := context.AfterFunc(ctx, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.more.Broadcast()
+	})
+	defer stop()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(k.typed) == 0 && ctx.Err() == nil && k.end == nil {
+		k.more.Wait()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	p, lost = k.typed, k.lost
+	k.typed, k.lost = nil, false
+	if len(p) == 0 {
+		err = k.end
+	}
+	return p, lost, err
+}
+
+// forget drops what was typed for a program that cannot have it any more.
+func (k *keys) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.typed = nil
+}
+
+// ask opens the command line, if the command key has not.
+func (k *keys) ask() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asking = true
+}
+
+// isAsking reports whether the command line is open, or about to be.
+func (k *keys) isAsking() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.asking
+}
+
+// stopReading ends a Read that waits, as if the key that leaves the line had
+// been pressed.
+func (k *keys) stopReading() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.line = append(k.line, leaveKey)
+	k.more.Broadcast()
+}
+
+// answered closes the command line. The program gets first, and what was typed
+// behind the line.
+func (k *keys) answered(first string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asking = false
+	k.typed = append(k.typed, first...)
+	p := k.line
+	k.line = nil
+	k.take(p)
+	k.more.Broadcast()
+}
+
+// gone reports whether the terminal is.
+func (k *keys) gone() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.end != nil
+}
+
+// Read gives the command line what is typed while it is open.
+func (k *keys) Read(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(k.line) == 0 && k.end == nil {
+		k.more.Wait()
+	}
+	if len(k.line) == 0 {
+		return 0, k.end
+	}
+	n := copy(p, k.line)
+	k.line = k.line[n:]
+	return n, nil
+}

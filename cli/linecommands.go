@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/leasefs"
+	"holdfast/session"
+)
+
+func (f *front) cmdSessions(ctx context.Context, _ []string) (move, error) {
+	views, err := f.h.list(ctx)
+	if err != nil {
+		return stay, err
+	}
+	v, err := f.pick(views)
+	if err != nil || v == nil {
+		return stay, err
+	}
+	return f.goTo(ctx, v)
+}
+
+func (f *front) cmdResume(ctx context.Context, args []string) (move, error) {
+	if len(args) == 0 {
+		return f.cmdSessions(ctx, nil)
+	}
+	v, err := f.h.find(ctx, args[0])
+	if err != nil {
+		return stay, explain(args[0], err)
+	}
+	return f.goTo(ctx, &v)
+}
+
+// goTo shows a session. One without a program gets it again, unless this
+// terminal only watches.
+func (f *front) goTo(ctx context.Context, v *session.View) (move, error) {
+	if !v.Live && f.mode != watches {
+		started, err := f.h.start(ctx, v.ID)
+		if err != nil && !errors.Is(err, session.ErrLive) {
+			return stay, held(v, err)
+		}
+		if err == nil {
+			v = &started
+		}
+	}
+	f.view = *v
+	return goBack, nil
+}
+
+// held adds to a refusal what can be done about it.
+func held(v *session.View, err error) error {
+	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
+		return fmt.Errorf("%w; close it there, or watch it with holdfast attach %s", e, v.ID)
+	}
+	return explain(v.ID, err)
+}
+
+func (f *front) cmdSwitch(ctx context.Context, args []string) (move, error) {
+	if len(args) == 0 {
+		names, err := f.h.profiles(ctx)
+		if err != nil {
+			return stay, err
+		}
+		return stay, fmt.Errorf("/switch needs a profile: %s", strings.Join(names, ", "))
+	}
+	return f.moved(f.h.switchTo(ctx, f.view.ID, session.SwitchSpec{Profile: args[0]}))
+}
+
+// moved shows the session that a command has made.
+func (f *front) moved(v session.View, err error) (move, error) {
+	if err != nil {
+		return stay, explain(f.view.ID, err)
+	}
+	f.view = v
+	return goBack, nil
+}
+
+func (f *front) cmdNew(ctx context.Context, args []string) (move, error) {
+	s := session.Spec{Argv: args, Cwd: f.cwd}
+	if cols, rows := f.tty.size(); cols > 0 {
+		s.Cols, s.Rows = &cols, &rows
+	}
+	return f.moved(f.h.create(ctx, s))
+}
+
+func (f *front) cmdClear(context.Context, []string) (move, error) {
+	f.cleared = true
+	return goBack, nil
+}
+
+func (f *front) cmdFork(ctx context.Context, args []string) (move, error) {
+	var s session.ForkSpec
+	if len(args) > 0 {
+		turn, err := f.turn(args[0])
+		if err != nil {
+			return stay, err
+		}
+		s.Turn = &turn
+	}
+	return f.moved(f.h.fork(ctx, f.view.ID, s))
+}
+
+func (f *front) turn(word string) (int, error) {
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%.64q is no turn; turns are numbered from 1, and /rewind lists them", word)
+	}
+	return n, nil
+}
+
+func (f *front) cmdRewind(ctx context.Context, args []string) (move, error) {
+	if len(args) == 0 {
+		return stay, f.listTurns(ctx)
+	}
+	turn, err := f.turn(args[0])
+	if err != nil {
+		return stay, err
+	}
+	old := f.view
+	next, err := f.moved(f.h.fork(ctx, old.ID, session.ForkSpec{Turn: &turn}))
+	if err != nil {
+		return next, err
+	}
+	if old.Live {
+		if _, err := f.h.stop(ctx, old.ID); err != nil {
+			f.ask.say(label(&old) + " goes on: " + explain(old.ID, err).Error())
+		}
+	}
+	return next, nil
+}
+
+// shownTurns is how many turns are listed.
+const shownTurns = 20
+
+func (f *front) listTurns(ctx context.Context) error {
+	turns, err := f.h.turns(ctx, f.view.ID)
+	if err != nil {
+		return explain(f.view.ID, err)
+	}
+	if len(turns) == 0 {
+		return errors.New("nothing was entered in this session yet, so there is no turn to go back to")
+	}
+	if left := len(turns) - shownTurns; left > 0 {
+		f.ask.say(fmt.Sprintf("(%d turns before these)", left))
+		turns = turns[left:]
+	}
+	now := time.Now()
+	for _, t := range turns {
+		f.ask.say(cut(fmt.Sprintf("%4d  %-12s %s", t.Turn, ago(&t.Time, now), plain(t.Preview)), f.width()))
+	}
+	return errors.New("/rewind needs the number of one of these turns")
+}
+
+func (f *front) cmdStop(ctx context.Context, _ []string) (move, error) {
+	v, err := f.h.stop(ctx, f.view.ID)
+	if err != nil {
+		return stay, held(&f.view, err)
+	}
+	f.view = v
+	f.ask.say(label(&v) + " is " + endText(&v) + "; /resume " + v.ID + " starts it again")
+	return stay, nil
+}
+
+func (f *front) cmdDetach(context.Context, []string) (move, error) {
+	if f.mode == holds {
+		return stay, errors.New("/detach is not possible: the programs are in this process and end with it; holdfast serve keeps sessions without a terminal, and /quit leaves")
+	}
+	return quit, nil
+}
+
+func (f *front) cmdQuit(ctx context.Context, _ []string) (move, error) {
+	if f.mode != holds {
+		return quit, nil
+	}
+	live, err := f.others(ctx)
+	if err != nil {
+		return stay, err
+	}
+	if f.view.Live {
+		live = append([]session.View{f.view}, live...)
+	}
+	if len(live) == 0 {
+		return quit, nil
+	}
+	f.ask.say("This ends:")
+	for _, v := range live {
+		f.ask.say(cut("  "+label(&v)+"  "+commandText(v.Argv), f.width()))
+	}
+	answer, err := f.ask.line("Stop and leave? [y/N] ")
+	if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
+		return stay, nil
+	}
+	for _, v := range live {
+		if _, err := f.h.stop(ctx, v.ID); err != nil {
+			return stay, held(&v, err)
+		}
+	}
+	return quit, nil
+}
+
+func (f *front) cmdHelp(context.Context, []string) (move, error) {
+	for _, c := range lineCommands() {
+		f.ask.say(cut(fmt.Sprintf("  %-32s %s", "/"+c.name+" "+c.args, c.short), f.width()))
+	}
+	f.ask.say("", "A command can be shortened, and Tab completes it. Esc or an empty line leads back; Ctrl-] again types Ctrl-].")
+	return stay, nil
+}

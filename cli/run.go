@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"holdfast/leasefs"
+	"holdfast/session"
+	"holdfast/session/process"
+	"holdfast/store"
+)
+
+// A runCommand is the command line of run.
+type runCommand struct {
+	store   string
+	resume  string
+	latest  bool
+	copy    bool
+	name    string
+	profile string
+	argv    []string
+}
+
+// Run runs a program in a session of this process, on this terminal, until it
+// ends. The error is its ExitStatus.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	r, err := parseRun(args, stdout)
+	if err != nil {
+		return err
+	}
+	st, err := store.Open(r.store, store.Options{Boot: process.BootID(), Keep: KeepDefault})
+	if err != nil {
+		return err
+	}
+	ctl, err := session.Open(session.Config{Store: st, Front: "run"})
+	if err != nil {
+		return err
+	}
+	defer ctl.Close()
+	f, err := newFront(local{ctl}, holds)
+	if err != nil {
+		return err
+	}
+	fresh, err := r.begin(ctl, f)
+	if err != nil {
+		return err
+	}
+	switch {
+	case fresh:
+		f.at = session.FromOffset(0)
+	case f.ask == nil:
+		f.at = session.FromOffset(f.view.Cursor) // a pipe wants this run alone
+	default:
+		f.repaint()
+	}
+	return f.run(ctx)
+}
+
+func parseRun(args []string, stdout io.Writer) (*runCommand, error) {
+	r := new(runCommand)
+	fs := flag.NewFlagSet("run", flag.ContinueOnError)
+	fs.StringVar(&r.store, "store", "", "the `folder` of the sessions; "+StoreDefault)
+	fs.StringVar(&r.resume, "resume", "", "a `session` to go on with: an id, the first 8 or more characters of one, or a name")
+	fs.BoolVar(&r.latest, "continue", false, "go on with the newest session, of this folder or else of all")
+	fs.BoolVar(&r.copy, "copy", false, "go on in a copy of that session; it stays as it is, also while somebody else has it")
+	fs.StringVar(&r.name, "name", "", "a `name` for the new session")
+	fs.StringVar(&r.profile, "profile", "", "the `profile` of a new session, such as shell or claude")
+	var err error
+	r.argv, err = ParseFlags(fs, args, `holdfast run [flags] [-- PROGRAM ARGUMENTS...]
+
+Runs a program, or a shell, in a session on this terminal, without a server. The exit status is the program's, 128+n if signal
+n ended it. Ctrl-] opens a command line. Another process cannot write the session meanwhile; it can be watched.`, stdout)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	r.store, err = StoreDir(r.store)
+	return r, err
+}
+
+// check refuses what contradicts itself.
+func (r *runCommand) check() error {
+	target := r.resume != "" || r.latest
+	switch {
+	case r.resume != "" && r.latest:
+		return Usage("--resume and --continue exclude each other", "give one of them")
+	case r.copy && !target:
+		return Usage("--copy needs a session to copy", "give --resume or --continue")
+	case target && !r.copy && len(r.argv) > 0:
+		return Usage("a session that goes on has its program already", "give a program without --resume and --continue, or with --copy")
+	case target && !r.copy && r.profile != "":
+		return Usage("a session that goes on has its profile already", "give --profile without --resume and --continue, or with --copy")
+	case target && !r.copy && r.name != "":
+		return Usage("a session that goes on has its name already", "give --name without --resume and --continue, or with --copy")
+	case r.profile != "" && len(r.argv) > 0:
+		return Usage("--profile and a program exclude each other", "give one of them")
+	}
+	return nil
+}
+
+// begin starts the session that the command line asks for. It reports whether
+// the session has no output from before.
+func (r *runCommand) begin(ctl *session.Controller, f *front) (fresh bool, err error) {
+	if r.resume == "" && !r.latest {
+		s := session.Spec{Argv: r.argv, Cwd: f.cwd, Name: r.name, Profile: r.profile}
+		if cols, rows := f.tty.size(); cols > 0 {
+			s.Cols, s.Rows = &cols, &rows
+		}
+		f.view, err = ctl.New(s)
+		return true, err
+	}
+	old, err := r.target(ctl, f.cwd)
+	if err != nil {
+		return false, err
+	}
+	if r.copy {
+		name := r.name
+		if name == "" {
+			name = copyName(&old)
+		}
+		f.view, err = ctl.Fork(old.ID, session.ForkSpec{Argv: r.argv, Profile: r.profile, Name: name}, true)
+	} else {
+		f.view, err = ctl.Resume(old.ID)
+	}
+	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
+		return false, fmt.Errorf("%w; close it there, join it with holdfast attach %s, or add --copy to go on in a copy", e, old.ID)
+	}
+	return false, explain(old.ID, err)
+}
+
+// target is the session that the command line means.
+func (r *runCommand) target(ctl *session.Controller, cwd string) (session.View, error) {
+	if r.resume != "" {
+		id, err := ctl.Resolve(r.resume)
+		if err != nil {
+			return session.View{}, explain(r.resume, err)
+		}
+		v, err := ctl.Get(id)
+		return v, explain(r.resume, err)
+	}
+	views, err := ctl.List(session.Filter{})
+	if err != nil {
+		return session.View{}, err
+	}
+	v, ok := session.Newest(views, cwd)
+	if !ok {
+		return v, errors.New("there is no session to go on with; holdfast run starts one")
+	}
+	return v, nil
+}
+
+const (
+	copySuffix = " (copy)"
+	maxName    = 200 // bytes
+)
+
+// copyName is the title of a copy: that of the session, or what it runs.
+func copyName(v *session.View) string {
+	name := v.Name
+	if name == "" && len(v.Argv) > 0 {
+		name = plain(filepath.Base(v.Argv[0]))
+	}
+	for len(name)+len(copySuffix) > maxName {
+		_, n := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-n]
+	}
+	return strings.TrimSpace(name) + copySuffix
+}
+
+// KeepDefault is how many bytes of output are kept of a session.
+const KeepDefault = 256 << 20

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"holdfast/session"
+)
+
+// mar puts a notice over the last row of the screen.
+func (f *front) mar(text string) {
+	if f.ask == nil {
+		return
+	}
+	text = cut(" "+plain(text)+" ", f.width())
+	f.tty.write(saveCursor + lastRow + normal + reverse + text + normal + clearLine + restoreCursor)
+	f.marred = true
+}
+
+// unmar takes the notice away.
+func (f *front) unmar() {
+	if f.marred {
+		f.tty.write(saveCursor + lastRow + normal + clearLine + restoreCursor)
+		f.marred = false
+	}
+}
+
+func (f *front) tellGap(e *session.Event) {
+	if f.ask == nil {
+		tellGap(os.Stderr, e.From, e.To)
+		return
+	}
+	f.tty.write(fmt.Sprintf("\r\n[%d bytes of output are gone]\r\n", e.To-e.From))
+}
+
+// repaint makes the terminal show the session anew, from the end of its log.
+func (f *front) repaint() {
+	if f.ask == nil {
+		return
+	}
+	f.tty.Write(f.modes.Reset())
+	f.tty.write(clearScreen)
+	f.modes, f.at = session.Modes{}, session.Cursor{}
+}
+
+// leave gives the terminal back as a shell expects it.
+func (f *front) leave() {
+	if f.tty.shown {
+		f.tty.Write(f.modes.Reset())
+	}
+	f.tty.cook()
+}
+
+func (f *front) width() int {
+	cols, _ := f.tty.size()
+	return cols
+}
+
+// resize gives the session the size of the terminal. It may be called by
+// another goroutine.
+func (f *front) resize(ctx context.Context) {
+	cols, rows := f.tty.size()
+	if cols == 0 {
+		return
+	}
+	if f.ask != nil {
+		f.ask.SetSize(cols, rows)
+	}
+	f.mu.Lock()
+	id := f.shown
+	f.mu.Unlock()
+	if f.mode != watches {
+		f.h.resize(ctx, id, cols, rows) // one that is not live there keeps its size
+	}
+}
+
+// typeKeys types what is typed at the terminal until the session is not shown
+// any more.
+func (f *front) typeKeys(ctx context.Context, id string, end context.CancelCauseFunc) {
+	t := f.h.typist(ctx, id)
+	defer t.Close()
+	for {
+		p, lost, err := f.keys.next(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			end(errGone)
+			return
+		}
+		if _, err := t.Write(p); err != nil || lost {
+			f.tty.write(bell)
+			f.keys.forget() // what followed makes no sense without it
+		}
+	}
+}
+
+// typeFed types what comes from a pipe or file.
+func (f *front) typeFed(ctx context.Context, id string, end context.CancelCauseFunc) {
+	t := f.h.typist(ctx, id)
+	defer t.Close()
+	if err := feed(t, f.tty.in); err != nil {
+		end(err)
+	}
+}
+
+// endText says how a run ended.
+func endText(v *session.View) string {
+	if exit := exitText(v); exit != "" {
+		return v.State + ", with " + exit
+	}
+	return v.State
+}

@@ -1,0 +1,25 @@
+//go:build !unix
+
+package cli
+
+import "context"
+
+func (f *front) watchSignals(context.Context) (stop func()) { return func() {} }
+
+func (f *front) suspend() {}
+
+func signalNumber(string) int { return 0 }
+
+// GuardWord is no command here.
+const GuardWord = ""
+
+// Guard does nothing.
+func Guard() {}
+
+type guard struct{}
+
+func startGuard(*tty) *guard { return nil }
+
+func (*guard) arm() {}
+
+func (*guard) dismiss() {}
