@@ -178,28 +178,28 @@ func TestShellsComplete(t *testing.T) {
 				"fish": {"holdfast completion fish | source"},
 			}[shell] {
 				tm.press(line + "; echo so'me'thing\r")
-				tm.await("something")
+				tm.see("something")
 			}
 			for _, name := range hostile {
 				tm.press("holdfast show " + name[:1] + "\t\r")
-				tm.await(ids[name])
+				tm.see(ids[name])
 			}
 			for _, quoted := range []string{`"j tw`, "'j tw", `j\ tw`} {
 				tm.press("holdfast show " + quoted + "\t\r")
-				tm.await(ids["j two  words (copy)"])
+				tm.see(ids["j two  words (copy)"])
 			}
 			id := ids["--dash"]
 			tm.press("holdfast show " + id[:8] + "\t --json\r")
-			tm.await(`{"id":"` + id + `","name":"--dash"`)
+			tm.see(`{"id":"` + id + `","name":"--dash"`)
 			tm.press("holdfast vers\t\r")
-			tm.await("holdfast " + version())
+			tm.see("holdfast " + version())
 			tm.press("holdfast doc\t --js\t\r")
-			tm.await(`{"problems":[]}`)
+			tm.see(`{"problems":[]}`)
 			if err := os.Mkdir(filepath.Join(home, "folder"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			tm.press("holdfast ls --store fol\t\r")
-			tm.await("NAME")
+			tm.see("NAME")
 			if _, err := os.Stat(filepath.Join(home, "pwned")); err == nil {
 				t.Error("a name was run")
 			}

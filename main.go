@@ -20,17 +20,21 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == cli.GuardWord {
+		cli.Guard()
+		return
+	}
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signals = append(signals, syscall.SIGHUP)
 	}
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, signals...)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
-		<-heard
+		sig := <-heard
 		signal.Stop(heard) // the next signal ends the process at once
-		cancel()
+		cancel(cli.StatusOfSignal(sig))
 	}()
 	// Who reads our output may go away; that is an error of a write, no end.
 	// Caught, not ignored: programs would inherit that.
@@ -49,6 +53,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "", "run the server: sessions over HTTP", serve},
+		{"run", "", "run a program in a session on this terminal, without a server", cli.Run},
+		{"attach", "ID", "join a session of the server in this terminal", cli.Attach},
 		{"ls", "", "list the sessions", cli.List},
 		{"show", "ID", "print what is known of a session", cli.Show},
 		{"send", "ID", "type into a live session", cli.Send},
@@ -97,6 +103,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
+	}
+	if status, ok := errors.AsType[cli.ExitStatus](err); ok {
+		return int(status)
 	}
 	fmt.Fprintln(stderr, "holdfast:", err)
 	if _, ok := errors.AsType[*cli.UsageError](err); ok {
