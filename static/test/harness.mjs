@@ -13,7 +13,7 @@ import { chromium } from 'playwright-core';
 
 const binary = process.env.HOLDFAST; // built by the Go test that runs this
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const limit = 60_000; // ms that anything may take on a machine with other work
+const limit = Number(process.env.PATIENCE ?? 60_000); // ms that anything may take on a machine with other work
 
 const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--disable-3d-apis'];
@@ -114,7 +114,8 @@ class Server {
 }
 
 /**
- * A person with a browser profile of their own, and what the tests look at:
+ * A person with a browser profile of their own (on() is the same person with
+ * another device), and what the tests look at:
  * the bytes that the terminal was given, requests, errors, violations of the
  * policy. At the end it is checked that no page broke a rule.
  */
@@ -126,6 +127,7 @@ class Visitor {
   static async come(t, server, device) {
     const visitor = new Visitor();
     visitor.server = server;
+    visitor.on = (other) => Visitor.come(t, server, other);
     visitor.context = await browser.newContext({ viewport: { width: 1100, height: 720 }, ...device });
     visitor.context.setDefaultTimeout(limit);
     t.after(() => visitor.context.close());

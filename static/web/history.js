@@ -71,6 +71,7 @@ export class History {
       if (this.#place !== null) {
         this.#screen.scrollTo(this.#screen.lines - this.#place);
         this.#place = null;
+        this.#screen.focus();
       }
       this.draw();
     });

@@ -54,7 +54,7 @@ export class Screen {
     this.#term.open(pane);
     correctInverse(this.#term);
     addWebgl(this.#term);
-    addTouch(pane);
+    addTouch(this.#term);
     this.#term.textarea.setAttribute('aria-label', 'Terminal. Control Shift E leaves it.');
     this.#listen();
   }

@@ -1,0 +1,117 @@
+// The page under a thumb.
+
+import assert from 'node:assert/strict';
+import { pageTest, phone, prompt, see, seeLines, shell, start } from './harness.mjs';
+import { arrow, withControl } from '../web/keybar.js';
+import test from 'node:test';
+
+test('Control makes of a character what a terminal does', () => {
+  for (const [text, want] of [['c', '\x03'], ['C', '\x03'], ['[', '\x1b'], [' ', '\0'], ['?', '\x7f'], ['é', 'é'], ['ab', 'ab'], ['1', '1']]) {
+    assert.equal(withControl(text), want, text);
+  }
+  assert.equal(arrow('ArrowUp'), '\x1b[A');
+  assert.equal(arrow('ArrowLeft', { application: true }), '\x1bOD');
+  assert.equal(arrow('ArrowRight', { control: true, application: true }), '\x1b[1;5C');
+});
+
+const phoneTest = (name, body, device = {}) =>
+  pageTest(name, async ({ server, visitor }) => {
+    const page = await visitor.open(server.login);
+    const id = await start(page, shell, prompt);
+    await body({ server, visitor, page, id });
+  }, { ...phone, ...device });
+
+phoneTest('the key bar has what an on-screen keyboard has not, and leaves that open', async ({ page }) => {
+  const focused = () => page.evaluate(() => document.activeElement.className);
+  await page.tap('#pane');
+  assert.match(await focused(), /xterm-helper-textarea/);
+  await page.keyboard.type('cat -v\n');
+  await see(page, /^\$ cat -v$/);
+  for (const key of ['Escape', 'Tab', 'ArrowUp', 'ArrowDown', 'ArrowRight', 'ArrowLeft', 'Control']) {
+    await page.tap(`#keys [data-key=${key}]`);
+    assert.match(await focused(), /xterm-helper-textarea/, key);
+  }
+  await page.keyboard.type('v'); // ^V, for the next to be taken as it is
+  await page.tap('#keys [data-key=Control]');
+  await page.tap('#keys [data-key=ArrowLeft]');
+  await page.keyboard.type('x\n');
+  await see(page, /^\^\[ {6}\^\[\[A\^\[\[B\^\[\[C\^\[\[D\^\[\[1;5Dx$/);
+
+  await page.tap('#keys [data-key=Control]');
+  await page.tap('#keys [data-key=Control]'); // stays
+  assert.equal(await page.getAttribute('#keys [data-key=Control]', 'aria-pressed'), 'true');
+  await page.keyboard.type('cl');
+  await page.tap('#keys [data-key=Control]');
+  assert.equal(await page.getAttribute('#keys [data-key=Control]', 'aria-pressed'), 'false');
+  await page.keyboard.type('echo free\n');
+  await seeLines(page, ['$ echo free', 'free']);
+});
+
+phoneTest('text can be pasted, also where the clipboard cannot be read', async ({ visitor, page }) => {
+  await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.evaluate(() => navigator.clipboard.writeText('echo from-the-clipboard'));
+  await page.tap('#keys [data-key=Paste]');
+  await see(page, /^\$ echo from-the-clipboard$/);
+  await page.keyboard.type('\n');
+  await see(page, /^from-the-clipboard$/);
+  await visitor.context.clearPermissions();
+  await page.evaluate(() => (navigator.clipboard.readText = () => Promise.reject(new Error('no'))));
+  await page.tap('#keys [data-key=Paste]');
+  await page.fill('#paste textarea', 'echo from-the-dialog');
+  await page.tap('#paste .primary');
+  await see(page, /^\$ echo from-the-dialog$/);
+  await page.tap('#pane');
+  await page.keyboard.type('\n');
+  await see(page, /^from-the-dialog$/);
+});
+
+phoneTest('the on-screen keyboard covers nothing, and nothing makes the page zoom by itself', async ({ page }) => {
+  const small = () => page.evaluate(() => [...document.querySelectorAll('input:not([type=checkbox], [type=radio]), select, textarea')]
+    .filter((element) => parseFloat(getComputedStyle(element).fontSize) < 16).map((element) => element.outerHTML));
+  assert.deepEqual(await small(), []);
+  assert.ok(!/user-scalable|maximum-scale/.test(await page.getAttribute('meta[name=viewport]', 'content')));
+
+  // What a browser does that covers the window instead of making it smaller.
+  await page.evaluate(() => {
+    const { visualViewport } = window;
+    Object.defineProperties(visualViewport, { height: { value: 380 }, offsetTop: { value: 60 }, scale: { value: 1 } });
+    visualViewport.dispatchEvent(new Event('resize'));
+  });
+  const box = async (part) => page.locator(part).boundingBox();
+  const bottom = async () => {
+    const { y, height } = await box('#keys');
+    return y + height;
+  };
+  assert.ok(Math.abs((await bottom()) - 440) < 1, `the key bar ends at ${await bottom()}`);
+  assert.equal((await box('.top')).y, 60);
+  await page.waitForFunction(() => document.querySelector('.xterm-screen').getBoundingClientRect().bottom <= document.querySelector('#keys').getBoundingClientRect().top);
+});
+
+phoneTest('a finger scrolls what was printed, and wheels in a program that takes the mouse', async ({ visitor, page }) => {
+  await page.keyboard.type('seq 200\n');
+  await see(page, /^200$/);
+  const cdp = await visitor.context.newCDPSession(page);
+  const drag = async (distance) => {
+    const touch = (type, ...touchPoints) => cdp.send('Input.dispatchTouchEvent', { type, touchPoints });
+    await touch('touchStart', { x: 150, y: 350 });
+    for (let i = 1; i <= 10; i++) {
+      await touch('touchMove', { x: 150, y: 350 + (distance * i) / 10 });
+    }
+    await touch('touchEnd');
+  };
+  const line = () => page.evaluate(() => window.holdfast.screen.terminal.buffer.active.viewportY);
+  await page.waitForFunction(() => window.holdfast.screen.terminal.buffer.active.viewportY === 202 - window.holdfast.session.rows);
+  const bottom = await line();
+  await drag(250);
+  assert.ok((await line()) < bottom - 5, `${await line()} of ${bottom}`);
+  await drag(-300);
+  await page.waitForFunction((want) => window.holdfast.screen.terminal.buffer.active.viewportY === want, bottom);
+
+  await page.keyboard.type('seq 200 | less\n');
+  await see(page, /^:/);
+  await seeLines(page, ['1']);
+  await drag(-200);
+  await page.waitForFunction(() => Number(window.holdfast.screen.text()[0]) > 3);
+  await page.keyboard.type('q');
+  await see(page, prompt);
+});

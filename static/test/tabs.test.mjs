@@ -1,0 +1,104 @@
+// Several tabs, windows, devices and programs at once.
+
+import assert from 'node:assert/strict';
+import { assertExact, hide, holdElsewhere, pageTest, phone, prompt, screen, see, shell, shellTest, start } from './harness.mjs';
+
+shellTest('eight tabs, of which one is seen, all show the session when it is their turn', async ({ server, visitor, page, id }) => {
+  const tabs = [page];
+  while (tabs.length < 8) {
+    await hide(tabs.at(-1), true); // the browser opens six connections to a server
+    tabs.push(await visitor.open(`${server.url}#${id}`));
+    await see(tabs.at(-1), prompt);
+  }
+  for (const [i, tab] of tabs.entries()) {
+    await hide(tabs.at(i - 1), true);
+    await hide(tab, false);
+    await tab.bringToFront();
+    await tab.keyboard.type(`echo tab-${i}-$((1 + 1))\n`);
+    await see(tab, new RegExp(`^tab-${i}-2$`));
+  }
+  assert.equal((await (await server.request('GET', 'status')).json()).streams, 1);
+  for (const tab of tabs) {
+    await hide(tab, false);
+    await see(tab, /^tab-7-2$/);
+    await hide(tab, true);
+    await assertExact(tab, server, id);
+  }
+});
+
+pageTest('a session that another process holds is live, can only be read, and can be forked', async ({ t, server, visitor }) => {
+  const holder = await holdElsewhere(t, server);
+  const page = await visitor.open(server.login);
+  await page.click(`#side a[href="#${holder.id}"]`);
+  await page.waitForFunction(() => window.holdfast.phase === 'live');
+  holder.line('from the other process');
+  await see(page, /^from the other process$/);
+  const line = new RegExp(`in use by pid ${holder.pid} on \\S+ since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d`);
+  assert.match(await page.locator('#holder p').textContent(), line);
+  assert.match(await page.locator('#side [aria-current] .holder').textContent(), line);
+  assert.deepEqual(await page.locator('#head [data-do]:visible').allTextContents(), ['Find', 'Fork']);
+
+  await page.click('#pane');
+  await page.keyboard.type('x');
+  assert.match(await page.locator('.notice p').textContent(), /it can only be read here/);
+  await page.click('.notice button:has-text("Fork")');
+  await page.click('#turns .primary');
+  await page.waitForFunction((id) => window.holdfast.session?.parent === id, holder.id);
+  assert.equal(await page.locator('#holder').isVisible(), false);
+  await see(page, /^from the other process$/);
+  await page.keyboard.type('mine\n');
+  await see(page, /^mine$/);
+
+  await page.goBack();
+  await page.waitForFunction((id) => window.holdfast.session?.id === id, holder.id);
+  holder.end();
+  await page.waitForSelector('#head [data-do=resume]:not([hidden])');
+  assert.equal(await page.locator('#holder').isVisible(), false);
+});
+
+shellTest('a binding that moves elsewhere is told, and followed only where that is asked', async ({ server, page, id }) => {
+  const other = await server.session('cat');
+  await page.waitForSelector('.notice[data-key=binding]');
+  assert.match(await page.locator('.notice p').textContent(), /went to cat\.$/);
+  assert.equal(await page.evaluate(() => window.holdfast.session.id), id);
+  await page.click('.notice button:has-text("Show it")');
+  await page.waitForFunction((want) => window.holdfast.session.id === want, other.id);
+  assert.equal(await page.locator('.notice').count(), 0);
+
+  await page.check('#follow');
+  await server.request('POST', 'resume', { id });
+  await page.waitForFunction((want) => window.holdfast.session.id === want, id);
+  await page.uncheck('#follow');
+  await start(page, shell, prompt); // the page's own doing
+  assert.equal(await page.locator('.notice').count(), 0);
+});
+
+shellTest('who only looks does not change the size, and a phone has to ask for it', async ({ server, visitor, page, id }) => {
+  const { cols, rows } = await server.get(id);
+  const size = async () => {
+    const now = await server.get(id);
+    return [now.cols, now.rows];
+  };
+  const context = await visitor.on(phone);
+  const hand = await context.open(`${server.url}${new URL(server.login).hash}`);
+  await hand.evaluate((hash) => (location.hash = hash), id);
+  await see(hand, prompt);
+  await hand.tap('#pane');
+  await hand.keyboard.type('echo from-the-phone\n');
+  await see(hand, /^from-the-phone$/);
+  await see(page, /^from-the-phone$/);
+  assert.deepEqual(await size(), [cols, rows]);
+  const [whole, pane] = await hand.evaluate(() => ['.xterm-screen', '#pane'].map((part) => document.querySelector(part).getBoundingClientRect().right));
+  assert.ok(whole <= pane, `the screen ends at ${whole}, the pane at ${pane}`);
+
+  await hand.tap('#head [data-do=fit]');
+  await page.waitForFunction((was) => window.holdfast.screen.columns < was, cols);
+  assert.ok((await size())[0] < 60, `${await size()}`);
+  await page.bringToFront();
+  await page.click('#pane');
+  await page.keyboard.type('echo from-the-desk\n');
+  await see(hand, /^from-the-desk$/);
+  await hand.waitForFunction((want) => window.holdfast.screen.columns === want, cols);
+  assert.deepEqual(await size(), [cols, rows]);
+  assert.deepEqual(await screen(hand), await screen(page));
+});
