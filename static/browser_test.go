@@ -26,7 +26,7 @@ func TestPage(t *testing.T) {
 		t.Fatalf("tests of the page: %q, %v", tests, err)
 	}
 	node := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-concurrency=2", "--test-reporter=spec"}, tests...)...)
-	node.Env = append(os.Environ(), "HOLDFAST="+server, "HOLDFAST_HOLDER="+os.Args[0])
+	node.Env = append(os.Environ(), "HOLDFAST="+server)
 	if *screenshots {
 		node.Env = append(node.Env, "HOLDFAST_SCREENSHOTS=../docs/screenshots")
 	}

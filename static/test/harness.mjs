@@ -16,10 +16,13 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const limit = Number(process.env.PATIENCE ?? 60_000); // ms that anything may take on a machine with other work
 
 const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync', '--disable-3d-apis'];
+  '--disable-component-update', '--disable-sync'];
+
+/** Starts a browser with more flags. */
+export const launch = (...flags) => chromium.launch({ executablePath, args: [...args, ...flags] });
 
 let browser;
-before(async () => (browser = await chromium.launch({ executablePath, args })));
+before(async () => (browser = await launch('--disable-3d-apis'))); // which are slow without a graphics card
 after(() => browser.close());
 
 /** A device as Playwright describes it. */
@@ -55,7 +58,7 @@ async function freePort() {
 }
 
 /** A server on a port and a store that outlive it. */
-class Server {
+export class Server {
   static async start(t) {
     const server = new Server();
     server.dir = await fs.mkdtemp(path.join(os.tmpdir(), 'holdfast-page-'));
@@ -119,16 +122,16 @@ class Server {
  * the bytes that the terminal was given, requests, errors, violations of the
  * policy. At the end it is checked that no page broke a rule.
  */
-class Visitor {
+export class Visitor {
   pages = [];
   errors = [];
   requests = [];
 
-  static async come(t, server, device) {
+  static async come(t, server, device, inBrowser = browser) {
     const visitor = new Visitor();
     visitor.server = server;
     visitor.on = (other) => Visitor.come(t, server, other);
-    visitor.context = await browser.newContext({ viewport: { width: 1100, height: 720 }, ...device });
+    visitor.context = await inBrowser.newContext({ viewport: { width: 1100, height: 720 }, ...device });
     visitor.context.setDefaultTimeout(limit);
     t.after(() => visitor.context.close());
     await visitor.context.exposeBinding('violated', (_, text) => visitor.errors.push(text));
@@ -181,17 +184,21 @@ export const hide = (page, hidden) =>
     document.dispatchEvent(new Event('visibilitychange'));
   }, hidden);
 
-/** Another process that holds a session of a server's store. line(text) types a line into it. */
+/** Another process that runs cat in a session of a server's store. line(text) types a line into it. */
 export async function holdElsewhere(t, server) {
-  const holder = spawn(process.env.HOLDFAST_HOLDER, { env: { ...process.env, HOLDFAST_TEST_HOLD: path.join(server.dir, 'store') }, stdio: ['pipe', 'pipe', 'inherit'] });
+  const holder = spawn(binary, ['run', '--store', path.join(server.dir, 'store'), '--name', 'deploy', '--', 'cat'],
+    { stdio: ['pipe', 'ignore', 'inherit'], cwd: server.dir });
   const ended = once(holder, 'exit');
   t.after(() => {
-    holder.stdin.end();
+    holder.kill('SIGKILL');
     return ended;
   });
-  const lines = createInterface({ input: holder.stdout })[Symbol.asyncIterator]();
-  const { value: id } = await lines.next();
-  return { id, pid: holder.pid, line: (text) => holder.stdin.write(`${text}\n`), end: () => holder.stdin.end() };
+  let held;
+  while (!held) {
+    const { sessions } = await (await server.request('GET', 'sessions')).json();
+    held = sessions.find((session) => session.holder?.pid === holder.pid);
+  }
+  return { id: held.id, pid: holder.pid, line: (text) => holder.stdin.write(`${text}\n`), end: () => holder.stdin.end() };
 }
 
 /** Waits until the screen has a line that matches. */

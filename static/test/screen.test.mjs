@@ -1,10 +1,10 @@
 // What the terminal shows, and what comes of what is typed into it.
 
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { assertExact, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
+import test from 'node:test';
+import { Server, Visitor, assertExact, launch, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
 
 const typed = (page) => page.requests.filter((request) => request.url().endsWith('/input')).length;
 
@@ -80,20 +80,11 @@ shellTest('queries in replayed output are not answered, those in live output are
   assert.equal((await server.get(id)).cursor, cursor, 'the log grew by a reload');
 });
 
-shellTest('a large paste arrives whole and in order', async ({ page }) => {
-  const text = Array.from({ length: 20_000 }, (_, i) => `${i} é `).join('');
-  const bytes = Buffer.from(text);
-  await page.keyboard.type(`stty raw -echo; echo ready; head -c ${bytes.length} | sha256sum; stty sane\n`);
-  await see(page, /^ready/);
-  await page.evaluate((value) => window.holdfast.screen.terminal.paste(value), text);
-  await see(page, new RegExp(`${createHash('sha256').update(bytes).digest('hex')} {2}-`));
-});
-
 shellTest('a line that the kernel would cut is refused with the reason', async ({ server, page, id }) => {
   await page.keyboard.type('cat > taken\n');
   await see(page, /^\$ cat > taken$/);
   await page.waitForFunction(() => window.holdfast?.screen?.pending === 0);
-  await page.evaluate(() => window.holdfast.screen.terminal.paste('x'.repeat(5000)));
+  await page.evaluate(() => window.holdfast.screen.paste('x'.repeat(5000)));
   await page.waitForSelector('.notice');
   assert.match(await page.locator('.notice p').textContent(), /^Not typed: .*line/);
   await page.keyboard.type('next\n');
@@ -112,6 +103,40 @@ pageTest('inverse text has the colour of the ground, in light and in dark', asyn
       return of('inverse').color === ground && of('inverse').backgroundColor === ink && of('red').color === ground;
     }, [ground, ink]);
   }
+});
+
+test('where there is WebGL it draws, and when the card is lost the page goes on', async (t) => {
+  const withCard = await launch('--use-angle=swiftshader', '--enable-unsafe-swiftshader');
+  t.after(() => withCard.close());
+  const server = await Server.start(t);
+  const visitor = await Visitor.come(t, server, {}, withCard);
+  const page = await visitor.open(server.login);
+  await start(page, shell, prompt);
+  const canvases = () => page.evaluate(() => document.querySelectorAll('#pane canvas').length);
+  await page.waitForSelector('#pane canvas');
+  await page.keyboard.type('echo drawn\n');
+  await see(page, /^drawn$/);
+  await page.evaluate(() => {
+    for (const canvas of document.querySelectorAll('#pane canvas')) {
+      canvas.getContext('webgl2')?.getExtension('WEBGL_lose_context').loseContext();
+    }
+  });
+  await page.waitForFunction(() => document.querySelector('.xterm-rows')?.textContent.includes('drawn'));
+  assert.equal(await canvases(), 0);
+  await page.keyboard.type('echo by elements\n');
+  await see(page, /^by elements$/);
+  visitor.check();
+});
+
+pageTest('characters are as wide as programs count them', async ({ server, visitor }) => {
+  await server.session('bash', '-c', String.raw`printf '😀|漢字|é|e\u0301|\r\n'; exec cat`);
+  const page = await visitor.open(server.login);
+  await see(page, /^😀/u);
+  const columns = await page.evaluate(() => {
+    const line = window.holdfast.screen.terminal.buffer.active.getLine(0);
+    return Array.from({ length: line.length }, (_, x) => x).filter((x) => line.getCell(x).getChars() === '|');
+  });
+  assert.deepEqual(columns, [2, 7, 9, 11]); // as wcwidth() has it
 });
 
 pageTest('another run of a program finds nothing that the last one has set', async ({ server, visitor }) => {

@@ -139,17 +139,87 @@ shellTest('a session that would be resumed by itself can be kept from it', async
   assert.deepEqual({ state, again }, { state: 'interrupted', again: false });
 });
 
-shellTest('everything can be reached with the keyboard', async ({ page }) => {
+shellTest('everything can be done with the keyboard, and the help tells how', async ({ server, page, id }) => {
+  await page.keyboard.type('echo nrsfbp/\n'); // in the terminal they are only letters
+  await see(page, /^nrsfbp\/$/);
+  const open = (dialog) => page.waitForSelector(`#${dialog}[open]`);
+  const close = async () => {
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.querySelector('dialog[open]'));
+  };
   await page.keyboard.press('Control+Shift+E');
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-current')), 'true');
+  for (const [key, dialog] of [['?', 'help'], ['n', 'create'], ['f', 'turns'], ['b', 'turns'], ['p', 'switch'], ['F2', 'ask'], ['Delete', 'ask'], ['s', 'ask']]) {
+    await page.keyboard.press(key);
+    await open(dialog);
+    if (key === '?') {
+      const told = await page.locator('#help dt').allTextContents();
+      for (const name of ['/', 'n', 'r', 's', 'f', 'b', 'p', 'F2', 'Del', '?', 'Ctrl Shift E', 'Ctrl Shift F']) {
+        assert.ok(told.includes(name), `the help does not tell of ${name}`);
+      }
+    }
+    await close();
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-current')), 'true', `after ${key} the focus is elsewhere`);
+  }
+  await page.keyboard.press('s');
+  await open('ask');
+  await page.keyboard.press('Tab'); // the first is Cancel
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => !window.holdfast.session.live);
+  await page.keyboard.press('r');
+  await page.waitForFunction(() => window.holdfast.session.live && document.activeElement.closest('#pane'));
+  assert.equal((await server.get(id)).runs, 2);
+
+  await page.keyboard.press('Control+Shift+E');
+  await page.keyboard.press('/');
+  await page.keyboard.type('no such thing');
+  assert.match(await page.locator('#side .none').textContent(), /No session matches/);
+  await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
   await page.keyboard.type('echo keys\n');
   await see(page, /^keys$/);
+
+  await page.keyboard.press('Control+Shift+E');
+  while (!(await page.evaluate(() => document.activeElement.id === 'more'))) {
+    await page.keyboard.press('Tab');
+  }
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement.dataset.do === 'rename');
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.do), 'delete');
+  await page.keyboard.press('Escape');
   const unnamed = await page.evaluate(() =>
     [...document.querySelectorAll('button, input, select, textarea, a')]
       .filter((element) => element.checkVisibility() && !(element.textContent.trim() || element.ariaLabel || element.labels?.length))
       .map((element) => element.outerHTML));
   assert.deepEqual(unnamed, []);
+});
+
+shellTest('what is printed is read out where that is asked for', async ({ page }) => {
+  await page.click('#side [data-do=help]');
+  await page.check('#spoken');
+  await page.click('#help .primary');
+  await page.click('#pane');
+  await page.keyboard.type('echo "read this"\n');
+  await page.waitForFunction(() => document.querySelector('.xterm-accessibility .live-region')?.textContent.includes('read this'));
+  await page.reload();
+  await see(page, prompt);
+  assert.equal(await page.locator('.xterm-accessibility').count(), 1);
+});
+
+pageTest('a server that is not there yet is waited for, and one that fails says why', async ({ server, visitor }) => {
+  const page = await visitor.tab();
+  await page.route('**/sessions', (route) => route.abort());
+  await page.goto(server.login);
+  await page.waitForFunction(() => document.querySelector('#loading').textContent === 'The server is not reachable, trying again…');
+  await page.unroute('**/sessions');
+  await page.waitForSelector('#empty:not([hidden])');
+
+  await page.route('**/profiles', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json',
+    body: JSON.stringify({ type: 'tag:holdfast,2026:closing', status: 503, title: 'Server is ending', detail: 'the server is ending; try again in a moment' }) }));
+  await page.click('.top [data-do=new]');
+  await page.waitForSelector('.notice');
+  assert.equal(await page.locator('.notice p').textContent(), 'the server is ending; try again in a moment');
 });
 
 pageTest('on a phone the name can be read, and every button can be hit', async ({ server, visitor }) => {

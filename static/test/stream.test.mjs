@@ -1,6 +1,8 @@
 // The log, followed over everything that cuts a connection.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { assertExact, choose, hide, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
 
 shellTest('a reload, and a new tab after the old one was closed, go on where it was', async ({ server, visitor, page, id }) => {
@@ -77,6 +79,47 @@ shellTest('what is typed while the server is down is not typed to the run that i
   await see(page, /^kept$/);
   assert.equal(await page.locator('body.stale').count(), 0);
   assert.ok(!(await server.output(id, 0, (await server.get(id)).cursor)).includes('lost'));
+});
+
+pageTest('of what is typed while the server is killed and started again no key comes twice, and none is lost without a word', async ({ server, visitor }) => {
+  const argv = ['bash', '-c', 'stty raw -echo; echo ready; exec cat >> keys'];
+  const { id } = await (await server.request('POST', 'new', { argv, auto_resume: true, cols: 80, rows: 24 })).json();
+  const page = await visitor.open(server.login);
+  await see(page, /^ready/);
+  await page.click('#pane');
+  const words = Array.from({ length: 120 }, (_, i) => `${i};`);
+  const typed = (async () => {
+    for (const word of words.slice(0, 100)) {
+      await page.keyboard.type(word);
+    }
+  })();
+  const keys = path.join(server.dir, 'keys');
+  while (!(await fs.readFile(keys, 'utf8')).includes('40;')) {
+    await page.waitForTimeout(5);
+  }
+  await server.end('SIGKILL');
+  await typed;
+  await page.waitForFunction(() => document.body.matches('.stale'));
+  await server.again();
+  await page.waitForSelector('.notice[data-key=outlived]');
+  const reported = Number(/^\d+/.exec(await page.locator('.notice[data-key=outlived] p').textContent()));
+  await page.waitForFunction(() => window.holdfast.phase === 'live' && window.holdfast.session.live && window.holdfast.session.runs === 2);
+  for (const word of words.slice(100)) {
+    await page.keyboard.type(word);
+  }
+  let taken = '';
+  while (!taken.endsWith('119;')) {
+    taken = await fs.readFile(keys, 'utf8');
+    await page.waitForTimeout(20);
+  }
+  const whole = words.join('');
+  const before = [...whole].findIndex((char, i) => taken[i] !== char);
+  const after = taken.length - before;
+  assert.equal(taken, whole.slice(0, before) + whole.slice(whole.length - after), 'keys came twice, or in another order');
+  const lost = whole.length - taken.length;
+  const dying = lost - reported; // were on their way to the program when it died
+  assert.ok(reported > 0 && dying >= 0 && dying < 20, `${lost} keys were lost, ${reported} of them were told of`);
+  assert.equal((await server.get(id)).runs, 2);
 });
 
 pageTest('a program that is not started again by itself is resumed where it was', async ({ server, visitor }) => {

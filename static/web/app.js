@@ -251,7 +251,14 @@ async function attach() {
     },
   });
   view.stream.asleep = document.hidden;
+  $('#spoken').checked = view.screen.spoken = localStorage.getItem('spoken') === 'yes';
   return view;
+}
+
+/** Has what is printed read out, here and in later visits. */
+function speak({ target }) {
+  screen().spoken = target.checked;
+  localStorage.setItem('spoken', target.checked ? 'yes' : 'no');
 }
 
 const narrow = matchMedia('(max-width: 720px)');
@@ -297,7 +304,7 @@ function listen() {
     }
   });
   $('#toggle').addEventListener('click', () => showList(!listShows()));
-  $('#spoken').addEventListener('change', (event) => (screen().spoken = event.target.checked));
+  $('#spoken').addEventListener('change', speak);
   $('#login form').addEventListener('submit', (event) => {
     event.preventDefault();
     const token = $('#token').value.trim();
