@@ -98,6 +98,9 @@ func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
 	}{
 		{args: []string{"ls"}},
 		{args: []string{"ls", "--json"}},
+		{args: []string{"ls", "--state", "ended", "--json", "twin"}},
+		{args: []string{"ls", "--state", "unreadable"}},
+		{args: []string{"ls", "nothing like it"}},
 		{args: []string{"show", id}},
 		{args: []string{"show", "--json", id[:8]}},
 		{args: []string{"show", "..", "--json"}},
@@ -138,6 +141,13 @@ func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
 		}
 	}
 
+	for args, want := range map[string]int{"": 7, "twin": 2, "DEMO": 1, "--state=ended": 6, "--state=unreadable": 1, "--state=ended twin": 2, "--state=running": 0, "nothing": 0} {
+		var list sessionList
+		got := hold(t, dir, "", append([]string{"ls", "--json"}, strings.Fields(args)...)...)
+		if err := json.Unmarshal([]byte(got.Stdout), &list); err != nil || list.Sessions == nil || len(list.Sessions) != want {
+			t.Errorf("ls %s lists %d sessions, %v; want %d", args, len(list.Sessions), err, want)
+		}
+	}
 	if got, want := hold(t, dir, "", "export", "demo", "--raw").Stdout, "\x1b[1mhéllo\x1b[0m\r\r\n\xff"; got != want {
 		t.Errorf("raw export = %q, want %q", got, want)
 	}
@@ -186,6 +196,47 @@ func TestCommandsOnALiveSession(t *testing.T) {
 	call("", "rm", "second")
 	if got := hold(t, dir, "", "show", v.ID); got.Status != 1 {
 		t.Errorf("show of a removed session = %+v", got)
+	}
+}
+
+// What arrives on standard input is typed while more is still to come.
+func TestSendTypesAsItArrives(t *testing.T) {
+	dir := shortStore(t)
+	ts := startServerProcess(t, "", dir).client(t)
+	v := create(ts, "echo", "stty -echo; echo ready; cat")
+	ts.awaitOutput(v.ID, "ready\r\n")
+	c := exec.CommandContext(t.Context(), buildHoldfast(t), "send", "echo", "--json")
+	c.Env = append(os.Environ(), "HOLDFAST_STORE="+dir)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	stdin, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"one", "two", "three"} {
+		fmt.Fprintln(stdin, line)
+		if got := hold(t, dir, "", "wait", "echo", "--from", "0", "--match", line+"\r\n", "--timeout", patience.String()); got.Status != 0 {
+			t.Fatalf("%q was not typed before the end of standard input: %+v", line, got)
+		}
+	}
+	stdin.Close()
+	if err := c.Wait(); err != nil || !strings.HasPrefix(stdout.String(), `{"written":14,`) {
+		t.Errorf("send: %v, stdout %q, stderr %q", err, &stdout, &stderr)
+	}
+}
+
+func TestRemovalOfManyShowsHowFarItIs(t *testing.T) {
+	dir, ids := namedSessions(t, "one", "two", "three")
+	tm := holdfastOnTerminal(t, dir, "rm", "--json", "one", "two", "three")
+	const gone = "\r\x1b[K"
+	tm.see("\rremoving 1 of 3\x1b[K" + gone + "\rremoving 2 of 3\x1b[K" + gone + "\rremoving 3 of 3\x1b[K" + gone + `{"removed":["` + ids["one"])
+	dir, _ = namedSessions(t, "one")
+	tm = holdfastOnTerminal(t, dir, "rm", "one")
+	if tm.see("one is removed\r\n"); strings.Contains(tm.out.String(), "removing") {
+		t.Errorf("removal of one session shows %q", tm.out)
 	}
 }
 

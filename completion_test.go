@@ -64,9 +64,9 @@ func words(t *testing.T, typed ...string) (kind string, list []string) {
 }
 
 func TestWhatMayComeNext(t *testing.T) {
-	dir, ids := namedSessions(t, "build", "deploy", "twin", "twin", "-x", "two words", "")
+	dir, ids := namedSessions(t, "make", "ship", "twin", "twin", "-x", "two words", "")
 	t.Setenv("HOLDFAST_STORE", dir)
-	all := []string{"build", "deploy", "two words"}
+	all := []string{"make", "ship", "two words"}
 	for _, tt := range []struct {
 		typed string // words with | between them
 		want  string
@@ -77,29 +77,29 @@ func TestWhatMayComeNext(t *testing.T) {
 		{"show|--", "--json --store"},
 		{"show|-", "--json --store"},
 		{"show|--j", "--json"},
-		{"export|x|-", "--cast -o --raw --store --text"},
-		{"show|b", "build"},
+		{"export|x|-", "--cast --json -o --raw --store --text"},
+		{"show|m", "make"},
 		{`show|"two wo`, "two words"},
 		{`show|two\ wo`, "two words"},
 		{"show|'two'\\ ", "two words"},
-		{"show|" + ids["build"][:8], ids["build"]},
+		{"show|" + ids["make"][:8], ids["make"]},
 		{"show|" + ids["-x"][:8], ids["-x"]},
 		{"show|-x", ""},
-		{"show|build|", ""},
-		{"show|--json|b", "build"},
-		{"show|--store|/nonexistent/store|b", ""},
-		{"show|--store|" + dir + "|b", "build"},
-		{"show|--store=/nonexistent/store|b", ""},
-		{"rm|build|deploy|b", "build"},
-		{"send|build|b", ""},
-		{"send|--enter|b", "build"},
+		{"show|make|", ""},
+		{"show|--json|m", "make"},
+		{"show|--store|/nonexistent/store|m", ""},
+		{"show|--store|" + dir + "|m", "make"},
+		{"show|--store=/nonexistent/store|m", ""},
+		{"rm|make|ship|m", "make"},
+		{"send|make|m", ""},
+		{"send|--enter|m", "make"},
 		{"serve|--log-level|", "debug info warn error"},
-		{"serve|--resume|b", "build"},
+		{"serve|--resume|m", "make"},
 		{"serve|--store|", "files"},
 		{"serve|--|", "files"},
-		{"export|build|-o|x", "files"},
-		{"wait|build|--for|", "exit idle quiet match"},
-		{"wait|build|--timeout|", ""},
+		{"export|make|-o|x", "files"},
+		{"wait|make|--for|", "exit idle quiet match"},
+		{"wait|make|--timeout|", ""},
 		{"completion|", "bash fish zsh"},
 		{"completion|bash|", ""},
 		{"version|", ""},

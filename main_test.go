@@ -43,7 +43,9 @@ func TestCommandLinesThatCannotBeRun(t *testing.T) {
 		{"acp --profile shell -- bash", "holdfast: --profile and a program exclude each other; give one of them\n"},
 		{"acp --profile nonesuch", "holdfast: there is no profile \"nonesuch\"; profiles.json in the store adds some\n"},
 		{"shwo x", "holdfast: unknown command \"shwo\"; did you mean \"show\"?\n"},
-		{"ls x", "holdfast: ls has no argument \"x\"; usage: holdfast ls [flags]\n"},
+		{"ls x y", "holdfast: ls has no argument \"y\"; usage: holdfast ls [WORD] [flags]\n"},
+		{"ls --state runing", "holdfast: --state \"runing\" is no state; did you mean \"running\"?\n"},
+		{"ls --state zzzzzzzzz", "holdfast: --state \"zzzzzzzzz\" is no state; it is one of pending, running, idle, stopped, ended, interrupted, unreadable\n"},
 		{"ls --jsno", "holdfast: unknown flag \"--jsno\"; did you mean \"--json\"?\n"},
 		{"show", "holdfast: show needs a session; holdfast ls lists them\n"},
 		{"show a b", "holdfast: show has no argument \"b\"; usage: holdfast show ID [flags]\n"},
@@ -60,6 +62,7 @@ func TestCommandLinesThatCannotBeRun(t *testing.T) {
 		{"rm", "holdfast: rm needs a session; holdfast ls lists them\n"},
 		{"stop a --json b", "holdfast: stop has no argument \"b\"; usage: holdfast stop ID [flags]\n"},
 		{"export a", "holdfast: export needs one of --cast, --text and --raw; holdfast export --help tells them apart\n"},
+		{"export --raw a --json", "holdfast: export --json needs -o; standard output has what the session printed; give a file for that\n"},
 		{"export --raw a --text", "holdfast: export needs one of --cast, --text and --raw; holdfast export --help tells them apart\n"},
 	} {
 		var stdout, stderr bytes.Buffer

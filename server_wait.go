@@ -144,5 +144,6 @@ func (s *server) getRecording(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	return s.ctl.Record(r.Context(), w, id)
+	_, err = s.ctl.Record(r.Context(), w, id)
+	return err
 }

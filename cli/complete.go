@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"holdfast/session"
+	"holdfast/state"
 )
 
 // A Candidate is a word that may come next on a command line.
@@ -98,4 +99,6 @@ func typable(name string) bool {
 }
 
 // States are the states that a session may be in.
-var States = []string{"pending", "running", "idle", "stopped", "ended", "interrupted", session.Unreadable}
+var States = []string{
+	string(state.Pending), string(state.Running), string(state.Idle), string(state.Stopped), string(state.Ended), string(state.Interrupted), session.Unreadable,
+}

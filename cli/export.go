@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
-	"time"
 
 	"holdfast/session"
 	"holdfast/store"
-
-	"golang.org/x/term"
 )
 
 // Export writes what a session has printed. It reads the store, also while a
@@ -21,25 +19,24 @@ func Export(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	c := newCommand("export", `holdfast export ID --cast|--text|--raw [-o FILE]
 
 Writes what a session has printed: as a recording for terminal players (asciicast v2), as text without terminal escapes, or
-byte for byte. FILE is replaced when the export is whole.`)
-	var cast, text, raw bool
+byte for byte. FILE is replaced when the export is whole. With -o, --json prints what was written where.`).withJSON()
+	formats := map[string]*bool{
+		"cast": c.Bool("cast", false, "a recording"),
+		"text": c.Bool("text", false, "text without terminal escapes"),
+		"raw":  c.Bool("raw", false, "the bytes"),
+	}
 	var file string
-	c.BoolVar(&cast, "cast", false, "a recording")
-	c.BoolVar(&text, "text", false, "text without terminal escapes")
-	c.BoolVar(&raw, "raw", false, "the bytes")
 	c.StringVar(&file, "o", "", "`file` to write instead of standard output")
 	words, err := c.parse(args, stdout, 1, 1)
 	if err != nil {
 		return err
 	}
-	given := 0
-	for _, f := range []bool{cast, text, raw} {
-		if f {
-			given++
-		}
-	}
-	if given != 1 {
+	maps.DeleteFunc(formats, func(_ string, given *bool) bool { return !*given })
+	if len(formats) != 1 {
 		return Usage("export needs one of --cast, --text and --raw", "holdfast export --help tells them apart")
+	}
+	if c.json && file == "" {
+		return Usage("export --json needs -o", "standard output has what the session printed; give a file for that")
 	}
 	ctl, err := c.controller()
 	if err != nil {
@@ -50,28 +47,54 @@ byte for byte. FILE is replaced when the export is whole.`)
 	if err != nil {
 		return explain(words[0], err)
 	}
-	err = writeTo(file, stdout, func(w io.Writer) error {
-		w, end := showProgress(w, file, stderr)
-		defer end()
-		switch {
-		case cast:
-			return ctl.Record(ctx, w, id)
-		case raw:
-			return copyLog(ctx, ctl, id, w, stderr)
+	e := export{ctl: ctl, id: id, progress: showProgress(stderr, file != "" || isRegular(stdout))}
+	for e.format = range formats {
+	}
+	err = writeTo(file, stdout, func(w io.Writer) error { return e.write(ctx, w) })
+	if err != nil || !c.json {
+		return explain(words[0], err)
+	}
+	return PrintJSON(stdout, map[string]any{"id": id, "format": e.format, "file": file, "bytes": e.written, "missing": e.missing})
+}
+
+// An export is one session in one format.
+type export struct {
+	ctl      *session.Controller
+	id       string
+	format   string // cast, text or raw
+	progress *progress
+	written  int64 // bytes, once it was written
+	missing  int64 // bytes of output that are gone
+}
+
+func (e *export) write(ctx context.Context, w io.Writer) (err error) {
+	count := &countingWriter{Writer: w, progress: e.progress}
+	defer func() {
+		e.progress.clear()
+		e.written = count.written
+	}()
+	switch e.format {
+	case "cast":
+		e.missing, err = e.ctl.Record(ctx, count, e.id)
+		if err == nil && e.missing > 0 {
+			e.progress.clear()
+			fmt.Fprintf(e.progress.stderr, "holdfast: %d bytes of output are gone\n", e.missing)
 		}
-		plain := session.NewPlainWriter(w)
-		if err := copyLog(ctx, ctl, id, plain, stderr); err != nil {
-			return err
-		}
-		return plain.Close()
-	})
-	return explain(words[0], err)
+		return err
+	case "raw":
+		return e.copyLog(ctx, count)
+	}
+	text := session.NewPlainWriter(count)
+	if err := e.copyLog(ctx, text); err != nil {
+		return err
+	}
+	return text.Close()
 }
 
 // copyLog writes the output of a session, as far as there is any now. Bytes
 // that are gone are told of and left out.
-func copyLog(ctx context.Context, ctl *session.Controller, id string, w, stderr io.Writer) error {
-	f, err := ctl.Follow(id)
+func (e *export) copyLog(ctx context.Context, w io.Writer) error {
+	f, err := e.ctl.Follow(e.id)
 	if err != nil {
 		return err
 	}
@@ -81,7 +104,7 @@ func copyLog(ctx context.Context, ctl *session.Controller, id string, w, stderr 
 		return err
 	}
 	if at > 0 {
-		tellGap(stderr, 0, at)
+		e.gap(0, at)
 	}
 	buf := make([]byte, 64<<10)
 	for at < end {
@@ -90,7 +113,7 @@ func copyLog(ctx context.Context, ctl *session.Controller, id string, w, stderr 
 		}
 		n, err := f.ReadAt(buf[:min(int64(len(buf)), end-at)], at)
 		if gap, ok := errors.AsType[*store.GapError](err); ok {
-			tellGap(stderr, at, min(gap.To, end))
+			e.gap(at, min(gap.To, end))
 			at = gap.To
 			continue
 		}
@@ -105,8 +128,15 @@ func copyLog(ctx context.Context, ctl *session.Controller, id string, w, stderr 
 	return nil
 }
 
+// gap tells of output that is not in the export.
+func (e *export) gap(from, to int64) {
+	e.missing += to - from
+	e.progress.clear()
+	tellGap(e.progress.stderr, from, to)
+}
+
 func tellGap(stderr io.Writer, from, to int64) {
-	fmt.Fprintf(stderr, "holdfast: the output from %d to %d is gone and not in the export\n", from, to)
+	fmt.Fprintf(stderr, "holdfast: the output from %d to %d is gone\n", from, to)
 }
 
 // writeTo calls write with a file that replaces the one at path if all goes
@@ -140,39 +170,4 @@ func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
 		os.Remove(f.Name())
 	}
 	return err
-}
-
-// A progress says how much was written, on one line of a terminal.
-type progress struct {
-	io.Writer
-	stderr  io.Writer
-	written int64
-	next    time.Time // when to say it again
-	said    bool
-}
-
-const progressEvery = 200 * time.Millisecond
-
-// showProgress wraps the writer of a file while somebody looks at a terminal.
-func showProgress(w io.Writer, file string, stderr io.Writer) (_ io.Writer, end func()) {
-	f, ok := stderr.(*os.File)
-	if !ok || file == "" || !term.IsTerminal(int(f.Fd())) {
-		return w, func() {}
-	}
-	p := &progress{Writer: w, stderr: stderr, next: time.Now().Add(progressEvery)}
-	return p, func() {
-		if p.said {
-			fmt.Fprint(stderr, "\r\x1b[K")
-		}
-	}
-}
-
-func (p *progress) Write(b []byte) (int, error) {
-	n, err := p.Writer.Write(b)
-	p.written += int64(n)
-	if now := time.Now(); now.After(p.next) {
-		fmt.Fprintf(p.stderr, "\r%d MiB written", p.written>>20)
-		p.next, p.said = now.Add(progressEvery), true
-	}
-	return n, err
 }

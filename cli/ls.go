@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,11 +14,21 @@ import (
 
 // List prints the sessions of a store, the newest activity first.
 func List(ctx context.Context, args []string, stdout, _ io.Writer) error {
-	c := newCommand("ls", `holdfast ls [flags]
+	c := newCommand("ls", `holdfast ls [WORD] [flags]
 
-Lists the sessions, the newest activity first. On a terminal, ids and programs are cut to its width.`).withJSON()
-	if _, err := c.parse(args, stdout, 0, 0); err != nil {
+Lists the sessions, the newest activity first: all of them, or those that have WORD in their id, name, program or folder. On a
+terminal, ids and programs are cut to its width.`).withJSON()
+	var filter session.Filter
+	c.StringVar(&filter.State, "state", "", "only sessions in this `state`: "+strings.Join(States, ", "))
+	words, err := c.parse(args, stdout, 0, 1)
+	if err != nil {
 		return err
+	}
+	if len(words) > 0 {
+		filter.Query = words[0]
+	}
+	if filter.State != "" && !slices.Contains(States, filter.State) {
+		return Usage(fmt.Sprintf("--state %.64q is no state", filter.State), DidYouMean(filter.State, States, "it is one of "+strings.Join(States, ", ")))
 	}
 	b, err := c.open(ctx)
 	if err != nil {
@@ -28,15 +39,17 @@ Lists the sessions, the newest activity first. On a terminal, ids and programs a
 	if err != nil {
 		return err
 	}
+	s := screenOf(stdout)
+	short := idLength(s, views) // among all, or a command would not take it
+	views = slices.DeleteFunc(views, func(v session.View) bool { return !filter.Match(&v) })
 	if c.json {
 		return PrintJSON(stdout, map[string]any{"sessions": views})
 	}
-	return printSessions(screenOf(stdout), views, time.Now())
+	return printSessions(s, views, short, time.Now())
 }
 
-func printSessions(s screen, views []session.View, now time.Time) error {
+func printSessions(s screen, views []session.View, short int, now time.Time) error {
 	t := table{{"ID", "NAME", "STATE", "ACTIVE", "COMMAND"}}
-	short := idLength(s, views)
 	for _, v := range views {
 		t = append(t, []string{v.ID[:min(short, len(v.ID))], cmp.Or(plain(v.Name), "-"), stateText(&v), ago(v.ActiveAt, now), commandText(v.Argv)})
 	}

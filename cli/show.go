@@ -14,7 +14,8 @@ import (
 func Show(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	c := newCommand("show", `holdfast show ID [flags]
 
-Prints what is known of a session. ID is an id, the first 8 or more characters of one, or a name.`).withJSON()
+Prints what is known of a session. ID is an id, the first 8 or more characters of one, or a name. On a terminal, long lines
+go on below.`).withJSON()
 	words, err := c.parse(args, stdout, 1, 1)
 	if err != nil {
 		return err
@@ -31,10 +32,10 @@ Prints what is known of a session. ID is an id, the first 8 or more characters o
 	if c.json {
 		return PrintJSON(stdout, v)
 	}
-	return printSession(stdout, &v, time.Now())
+	return printSession(screenOf(stdout), &v, time.Now())
 }
 
-func printSession(w io.Writer, v *session.View, now time.Time) error {
+func printSession(s screen, v *session.View, now time.Time) error {
 	for _, line := range [][2]string{
 		{"id", v.ID},
 		{"name", plain(v.Name)},
@@ -62,12 +63,25 @@ func printSession(w io.Writer, v *session.View, now time.Time) error {
 		if line[1] == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%-8s %s\n", line[0], line[1]); err != nil {
-			return err
+		label, colour := line[0], ""
+		if label == "state" && s.colour {
+			colour = stateColour(v.State)
+		}
+		for _, text := range wrap(line[1], s.width-showLabel-1) {
+			if colour != "" {
+				text = "\x1b[" + colour + "m" + text + "\x1b[0m"
+			}
+			if _, err := fmt.Fprintf(s, "%-*s %s\n", showLabel, label, text); err != nil {
+				return err
+			}
+			label = ""
 		}
 	}
 	return nil
 }
+
+// showLabel is how many cells the labels take.
+const showLabel = 8
 
 func holderText(v *session.View) string {
 	if v.Holder == nil {

@@ -38,7 +38,7 @@ Ends the program of a session. The session stays, with its output. One without a
 }
 
 // Remove deletes sessions with their output.
-func Remove(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func Remove(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c := newCommand("rm", `holdfast rm ID... [flags]
 
 Removes sessions with their output, and ends their programs before. If one of them is not known, none is removed. One that
@@ -64,7 +64,8 @@ another process holds is left alone.`).withJSON()
 			views = append(views, v)
 		}
 	}
-	removed, err := removeAll(ctx, b, views, func(v *session.View) error {
+	p := showProgress(stderr, len(views) > 1)
+	removed, err := removeAll(ctx, b, views, p, func(v *session.View) error {
 		if c.json {
 			return nil
 		}
@@ -78,12 +79,16 @@ another process holds is left alone.`).withJSON()
 }
 
 // removeAll goes on after a session that cannot be removed. The error tells of
-// the first of them, and of how many there are.
-func removeAll(ctx context.Context, b backend, views []session.View, done func(*session.View) error) (removed []string, err error) {
+// the first of them, and of how many there are. Each may take as long as its
+// program needs to end.
+func removeAll(ctx context.Context, b backend, views []session.View, p *progress, done func(*session.View) error) (removed []string, err error) {
 	removed = []string{}
 	for i := range views {
 		v := &views[i]
-		if failed := b.remove(ctx, v.ID); failed != nil {
+		p.say(fmt.Sprintf("removing %d of %d", i+1, len(views)))
+		failed := b.remove(ctx, v.ID)
+		p.clear()
+		if failed != nil {
 			failed = explain(v.ID, failed)
 			if len(views) > 1 {
 				failed = fmt.Errorf("%s: %w", label(v), failed)

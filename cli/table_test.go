@@ -25,7 +25,8 @@ var views = []session.View{
 func TestTablesFitEveryTerminal(t *testing.T) {
 	for width := 1; width < 200; width++ {
 		var b bytes.Buffer
-		if err := printSessions(screen{Writer: &b, width: width}, views, time.Now()); err != nil {
+		s := screen{Writer: &b, width: width}
+		if err := printSessions(s, views, idLength(s, views), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -68,8 +69,8 @@ func TestIDsOnATerminalTellSessionsApart(t *testing.T) {
 	}
 }
 
-// onTerminal returns what ls prints on a terminal of 60 columns.
-func onTerminal(t *testing.T, dir string) string {
+// onTerminal returns what do prints on a terminal of 60 columns.
+func onTerminal(t *testing.T, do func(tty *os.File) error) string {
 	t.Helper()
 	master, tty, err := pty.Open()
 	if err != nil {
@@ -79,8 +80,7 @@ func onTerminal(t *testing.T, dir string) string {
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: 60, Rows: 10}); err != nil {
 		t.Fatal(err)
 	}
-	err = List(t.Context(), []string{"--store", dir}, tty, io.Discard)
-	if err != nil {
+	if err := do(tty); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := tty.WriteString("\x04"); err != nil {
@@ -110,22 +110,32 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ctl.Close()
-	if _, err := ctl.Create(session.Spec{Argv: []string{"sh", "-c", "cat; # " + strings.Repeat("x", 100)}}); err != nil {
+	long := strings.Repeat("x", 100)
+	v, err := ctl.Create(session.Spec{Argv: []string{"sh", "-c", "cat; # " + long}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TERM", "xterm")
-	t.Setenv("NO_COLOR", "")
-	if got := onTerminal(t, dir); !strings.Contains(got, "\x1b[32m") {
-		t.Errorf("no colour on a terminal: %q", got)
-	}
-	t.Setenv("NO_COLOR", "1")
-	got := onTerminal(t, dir)
-	if strings.Contains(got, "\x1b") {
-		t.Errorf("colour with NO_COLOR: %q", got)
-	}
-	for line := range strings.Lines(got) {
-		if cells(strings.Trim(line, "\r\n\x04")) > 60 {
-			t.Errorf("%q is wider than the terminal", line)
+	for name, do := range map[string]func(tty *os.File) error{
+		"ls":   func(tty *os.File) error { return List(t.Context(), []string{"--store", dir}, tty, io.Discard) },
+		"show": func(tty *os.File) error { return Show(t.Context(), []string{"--store", dir, v.ID}, tty, io.Discard) },
+	} {
+		t.Setenv("NO_COLOR", "")
+		if got := onTerminal(t, do); !strings.Contains(got, "\x1b[32mrunning") {
+			t.Errorf("%s: no colour on a terminal: %q", name, got)
+		}
+		t.Setenv("NO_COLOR", "1")
+		got := onTerminal(t, do)
+		if strings.Contains(got, "\x1b") {
+			t.Errorf("%s: colour with NO_COLOR: %q", name, got)
+		}
+		for line := range strings.Lines(got) {
+			if cells(strings.Trim(line, "\r\n\x04")) > 60 {
+				t.Errorf("%s: %q is wider than the terminal", name, line)
+			}
+		}
+		if got = strings.Join(strings.Fields(got), ""); name == "show" && !strings.Contains(got, long) {
+			t.Errorf("show has cut something off: %q", got)
 		}
 	}
 	t.Setenv("NO_COLOR", "")

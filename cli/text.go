@@ -59,6 +59,25 @@ func cut(s string, width int) string {
 	return b.String() + "…"
 }
 
+// wrap breaks s into lines of at most width cells. Below leastColumn it is not
+// worth it, and s stays whole.
+func wrap(s string, width int) []string {
+	if width < leastColumn {
+		return []string{s}
+	}
+	var lines []string
+	begin, used := 0, 0
+	for i, r := range s {
+		if n := cells(string(r)); used+n > width {
+			lines = append(lines, s[begin:i])
+			begin, used = i, n
+		} else {
+			used += n
+		}
+	}
+	return append(lines, s[begin:])
+}
+
 // ago is how long before now a moment was. A clock that is ahead counts as
 // now.
 func ago(t *time.Time, now time.Time) string {

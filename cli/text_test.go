@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -27,6 +28,22 @@ func TestCutFitsTheWidth(t *testing.T) {
 			}
 			if cells(s) <= width && got != s {
 				t.Errorf("cut(%q, %d) = %q although it fits", s, width, got)
+			}
+		}
+	}
+}
+
+func TestLongLinesGoOnBelow(t *testing.T) {
+	for _, s := range []string{"", "short", strings.Repeat("long ", 20), strings.Repeat("日本", 20), strings.Repeat("a日", 20)} {
+		for width := range 30 {
+			lines := wrap(s, width)
+			if got := strings.Join(lines, ""); got != s {
+				t.Errorf("wrap(%q, %d) has the text %q", s, width, got)
+			}
+			for _, line := range lines {
+				if width >= leastColumn && cells(line) > width {
+					t.Errorf("wrap(%q, %d): %q takes %d cells", s, width, line, cells(line))
+				}
 			}
 		}
 	}

@@ -33,21 +33,22 @@ type castHeader struct {
 
 // Record writes what the log of a session has now as an asciicast v2
 // recording: live sessions too. Bytes that are no UTF-8 become U+FFFD, and the
-// header counts them. It returns store.ErrNotFound before it writes.
-func (c *Controller) Record(ctx context.Context, w io.Writer, id string) error {
+// header counts them. It returns how many bytes of output are gone and not in
+// the recording, or store.ErrNotFound before it writes.
+func (c *Controller) Record(ctx context.Context, w io.Writer, id string) (missing int64, err error) {
 	row, err := c.store.Row(id)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r, err := c.newRecorder(ctx, row)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer r.f.Close()
 	out := bufio.NewWriterSize(w, chunkBytes)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	head := castHeader{Version: 2, IdleLimit: recordingIdle, Title: row.Name, Env: map[string]string{"TERM": "xterm-256color"}}
+	head := castHeader{Version: 2, IdleLimit: recordingIdle, Missing: r.oldest, Title: row.Name, Env: map[string]string{"TERM": "xterm-256color"}}
 	head.Width, head.Height = row.Cols, row.Rows
 	if len(r.marks) > 0 {
 		head.Timestamp = r.start.Unix()
@@ -61,10 +62,10 @@ func (c *Controller) Record(ctx context.Context, w io.Writer, id string) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := enc.Encode(head); err != nil {
-		return err
+		return 0, err
 	}
 	if err := r.each(func(e castEvent) error {
 		if e.code == "" {
@@ -72,9 +73,9 @@ func (c *Controller) Record(ctx context.Context, w io.Writer, id string) error {
 		}
 		return enc.Encode([]any{e.after.Seconds(), e.code, e.data})
 	}); err != nil {
-		return err
+		return 0, err
 	}
-	return out.Flush()
+	return head.Missing, out.Flush()
 }
 
 // A castEvent is one line of a recording.

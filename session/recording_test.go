@@ -22,7 +22,7 @@ type cast struct {
 func record(t *testing.T, c *Controller, id string) cast {
 	t.Helper()
 	var b bytes.Buffer
-	if err := c.Record(t.Context(), &b, id); err != nil {
+	if _, err := c.Record(t.Context(), &b, id); err != nil {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(&b)
