@@ -51,6 +51,10 @@ func (s *server) subscribe(r *http.Request) (stream *session.Stream, again bool,
 	if err != nil {
 		return nil, false, err
 	}
+	terminal, err := flagIn(q, "terminal")
+	if err != nil {
+		return nil, false, err
+	}
 	from, err := cursorIn(q, "from", session.Cursor{})
 	if err != nil {
 		return nil, false, err
@@ -61,7 +65,7 @@ func (s *server) subscribe(r *http.Request) (stream *session.Stream, again bool,
 			return nil, false, err
 		}
 	}
-	o := session.StreamOptions{ID: id, From: from, Watch: watch}
+	o := session.StreamOptions{ID: id, From: from, Watch: watch, Terminal: terminal}
 	if last, cursor, ok := parseEventID(r.Header.Get("Last-Event-ID")); ok {
 		stream, err = s.comeBack(o, last, cursor)
 		if stream != nil || err != nil {

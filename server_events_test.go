@@ -158,6 +158,46 @@ func TestTheBoundStreamFollowsTheBinding(t *testing.T) {
 	}
 }
 
+func TestATerminalTakesOverFromTheServer(t *testing.T) {
+	ts := startServer(t, nil)
+	v := ts.make("/sessions", "sh", "-c", `stty raw -echo; byte() { dd bs=1 count="$1" 2>/dev/null; }; printf ready
+		for n in 1 2; do
+			byte 1 >/dev/null
+			printf '\033[5n'
+			case $(byte 1) in T) printf '(T)' ;; *) printf "($(byte 3))" ;; esac
+		done`)
+	ts.awaitOutput(v.ID, "ready")
+	path := "/sessions/" + v.ID
+	ts.do("POST", path+"/input", "G", "Content-Type", "text/plain")
+	ts.awaitOutput(v.ID, "([0n)")
+
+	s := ts.events(path + "/events?terminal=1")
+	s.await("live")
+	ts.do("POST", path+"/input", "GT", "Content-Type", "text/plain")
+	if got := ts.output(v.ID); !strings.HasSuffix(got, "(T)") {
+		t.Errorf("with a terminal the program was answered %q", got)
+	}
+}
+
+// A page sees a tail as a terminal would that had been there from the start.
+func TestTheTailBeginsWithTheModes(t *testing.T) {
+	ts := startServer(t, nil)
+	v := ts.make("/sessions", "bash", "-c", `stty raw; printf '\e[?2004h\e[1;31m'; head -c 300000 /dev/zero | tr '\0' x`)
+	ts.events("/sessions/" + v.ID + "/events?from=0").await("end")
+	e := ts.events("/sessions/" + v.ID + "/events").await("output")
+	var text string
+	if err := json.Unmarshal([]byte(e.data), &text); err != nil {
+		t.Fatal(err)
+	}
+	modes, _, _ := strings.Cut(text, "x")
+	if want := "\x1b[1;31m\x1b[?2004h"; modes != want {
+		t.Errorf("the tail begins with %q, want %q", modes, want)
+	}
+	if want := fmt.Sprintf("%s/%d", v.ID, 300015-256<<10+len(text)-len(modes)); e.id != want {
+		t.Errorf("id of the first output = %s, want %s", e.id, want)
+	}
+}
+
 func TestAWatchTellsOfEverySession(t *testing.T) {
 	ts := startServer(t, nil)
 	v := ts.bind("cat")

@@ -42,7 +42,9 @@ type Controller struct {
 	family   leasefs.Family
 	profiles map[string]Profile
 	changes  changes
-	hook     func(step string) // tests pause a step; nil otherwise
+
+	terminals terminals
+	hook      func(step string) // tests pause a step; nil otherwise
 
 	// bindMu makes New, Resume, Fork and Switch happen one at a time. It is
 	// the first in the lock order; see the package comment.

@@ -65,19 +65,5 @@ func (e *escapeParser) next(b byte) {
 	}
 }
 
-// lookBack is how far before a cut the parser starts, so that it knows where
-// it is when it gets there.
-const lookBack = 4 << 10
-
-// safeCut returns the first place in p at or after from that is neither inside
-// a character nor inside an escape sequence; from itself if there is none.
-func safeCut(p []byte, from int) int {
-	var e escapeParser
-	for i, b := range p {
-		if i >= from && e.ground() && b&0xc0 != 0x80 {
-			return i
-		}
-		e.next(b)
-	}
-	return min(from, len(p))
-}
+// string reports whether it is in one.
+func (e *escapeParser) string() bool { return e.state == inString || e.state == inStringEscape }

@@ -8,7 +8,7 @@ type EventKind string
 
 const (
 	KindSession  EventKind = "session"  // View: first, and whenever it changed
-	KindOutput   EventKind = "output"   // Data: whole characters, valid UTF-8
+	KindOutput   EventKind = "output"   // Data: whole characters, valid UTF-8; see Cursor
 	KindBytes    EventKind = "bytes"    // Data: anything else
 	KindRun      EventKind = "run"      // Run: a run of the program begins here, behind the output of another
 	KindResize   EventKind = "resize"   // Cols and Rows, from Cursor on
@@ -35,7 +35,9 @@ type Event struct {
 }
 
 // A Cursor is where a Stream begins. Its zero value is a bounded tail of the
-// log, cut where no character and no escape sequence is broken.
+// log, cut where no character and no escape sequence is broken. In front of the
+// first Data of a tail stands what brings a fresh terminal to the modes that
+// hold there: the only Data that is not in the log.
 type Cursor struct {
 	kind   cursorKind
 	offset int64

@@ -74,21 +74,24 @@ type queue struct {
 
 	mu       sync.Mutex // guards the fields below; never held while typing
 	items    []*item
-	bytes    int  // of items and of the one being typed
+	bytes    int  // of inputs in line, and of the one being typed
+	answers  int  // the same of answers
 	opened   bool // the program runs
 	busy     bool // somebody types
 	closed   error
 	receipts receipts
 
 	// Used only by who is busy.
-	mode process.LineMode
-	line process.Line // what the terminal has of an unfinished line
-	turn turnText
+	mode   process.LineMode
+	line   process.Line // what the terminal has of an unfinished line
+	inLine int          // bytes of answers since the last input, in line mode
+	turn   turnText
 }
 
 // An item is one input on its way.
 type item struct {
 	data     []byte
+	answer   bool // to what the program asked: no input
 	end      bool // Input.End
 	deadline time.Time
 	done     chan struct{} // closed when receipt and err are set
@@ -212,7 +215,7 @@ func (q *queue) close(err error) {
 	defer q.mu.Unlock()
 	q.closed = err
 	for _, it := range q.items {
-		q.bytes -= len(it.data)
+		q.removedLocked(it, len(it.data))
 		q.receipts.forget(it)
 		it.finish(Receipt{}, err)
 	}
@@ -251,7 +254,7 @@ func (q *queue) typeNext() bool {
 	n := len(it.data)
 	receipt, err := q.typeOut(it)
 	q.mu.Lock()
-	q.bytes -= n
+	q.removedLocked(it, n)
 	if err != nil && receipt.Written == 0 {
 		q.receipts.forget(it) // a repetition may still type it
 	}
@@ -260,8 +263,21 @@ func (q *queue) typeNext() bool {
 	return true
 }
 
+// removedLocked follows the end of an item of n bytes.
+func (q *queue) removedLocked(it *item, n int) {
+	if it.answer {
+		q.answers -= n
+	} else {
+		q.bytes -= n
+	}
+}
+
 // typeOut gives one input to the terminal.
 func (q *queue) typeOut(it *item) (Receipt, error) {
+	if it.answer {
+		q.typeAnswer(it)
+		return Receipt{}, nil
+	}
 	if err := q.checkLine(it.data); err != nil {
 		return Receipt{}, err
 	}
@@ -273,6 +289,7 @@ func (q *queue) typeOut(it *item) (Receipt, error) {
 	defer cancel()
 	n, err := q.l.proc.Write(ctx, it.data)
 	typed := it.data[:n]
+	q.inLine = 0
 	q.line, _ = q.line.Type(q.mode, typed)
 	q.l.idle.touch()
 	q.l.typed(q.turn.add(typed, end))

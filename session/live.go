@@ -32,6 +32,10 @@ type live struct {
 
 	idle      *idler
 	clock     clock                  // used by run alone
+	modes     Modes                  // used by run alone
+	noted     string                 // used by run alone: the modes that the journal has
+	resized   atomic.Bool            // the terminal has a new size, and modes does not know
+	asked     []byte                 // used by run alone: answers to what the program asked
 	dirty     atomic.Bool            // an fsync is planned
 	unsynced  atomic.Bool            // the last fsync could not be tried
 	trouble   atomic.Pointer[string] // why the store cannot be written; nil: it can
@@ -81,6 +85,7 @@ func (l *live) publish() {
 	close(l.ready)
 	l.c.changes.add(l.id)
 	l.c.log.Info("run started", "session", l.id, "pid", l.proc.Identity().PID)
+	l.modes.ask = l.ask
 	go l.run()
 	l.input.open()
 }
@@ -158,6 +163,7 @@ func (l *live) unregister() {
 	l.c.mu.Lock()
 	delete(l.c.live, l.id)
 	l.c.mu.Unlock()
+	l.c.terminals.forget(l.id)
 }
 
 // transition saves what follows from ev. With fn, more of the row is changed
@@ -194,8 +200,10 @@ func transition(c *Controller, w *store.Writer, ev state.Event, durable bool, fn
 
 // note writes a journal entry. The journal serves turns, sizes and times; a
 // session does not fail for it.
-func (l *live) note(e store.Entry) {
-	if err := l.w.Record(e); err != nil {
+func (l *live) note(e store.Entry) (ok bool) {
+	err := l.w.Record(e)
+	if err != nil {
 		l.c.log.Warn("journal not written", "session", l.id, "err", err)
 	}
+	return err == nil
 }

@@ -166,8 +166,7 @@ func (s *Stream) lookMark() (Event, bool) {
 	return Event{}, false
 }
 
-// lookJournal reads what is new in the journal. Of what lies before the
-// cursor, the last size still counts.
+// lookJournal reads what is new in the journal.
 func (s *Stream) lookJournal() error {
 	if s.f.JournalSize() <= s.read {
 		return nil
@@ -177,6 +176,13 @@ func (s *Stream) lookJournal() error {
 		return err
 	}
 	s.read = next
+	s.addMarks(entries)
+	return nil
+}
+
+// addMarks keeps what has to be told of the journal. Of what lies before the
+// cursor, the last size still counts.
+func (s *Stream) addMarks(entries []store.Entry) {
 	for _, e := range entries {
 		if e.Cols == 0 || e.Rows == 0 {
 			continue
@@ -186,7 +192,6 @@ func (s *Stream) lookJournal() error {
 		}
 		s.marks = append(s.marks, e)
 	}
-	return nil
 }
 
 // output makes an event of what was read at the cursor, whole characters if
@@ -209,10 +214,23 @@ func (s *Stream) output(p []byte, row *store.Row) (Event, time.Duration, error) 
 	if utf8.Valid(whole) {
 		kind = KindOutput
 	}
+	if kind == KindBytes && s.modes != nil {
+		return s.tellModes(), 0, nil
+	}
 	s.cursor += int64(len(whole))
 	e := s.event(kind)
 	e.Data = whole
+	if s.modes != nil {
+		e.Data, s.modes = append(s.modes, whole...), nil
+	}
 	return e, 0, nil
+}
+
+// tellModes makes an event of the modes at the cursor alone.
+func (s *Stream) tellModes() Event {
+	e := s.event(KindOutput)
+	e.Data, s.modes = s.modes, nil
+	return e
 }
 
 // wholeRunes is how much of p can be told without breaking a character that
@@ -231,7 +249,13 @@ func wholeRunes(p []byte) int {
 
 // lookEnd tells that the reader has caught up, and that the run is over.
 func (s *Stream) lookEnd(row *store.Row) Event {
+	if s.modes != nil {
+		return s.tellModes()
+	}
 	if !s.live {
+		if s.o.Terminal && !s.c.terminals.join(s.id, s, s.cursor) {
+			return Event{} // there is more, by now
+		}
 		s.live = true
 		return s.event(KindLive)
 	}

@@ -17,8 +17,12 @@ func (l *live) run() {
 	buf := make([]byte, pumpBuffer)
 	for {
 		n, err := l.proc.Read(buf)
-		if n > 0 && !l.keep(buf[:n]) {
-			break
+		if n > 0 {
+			from := l.follow(buf[:n])
+			if !l.keep(buf[:n]) {
+				break
+			}
+			l.answer(from)
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {

@@ -41,6 +41,7 @@ func (c *Controller) Resize(id string, cols, rows int) error {
 		return gone(storageError(err))
 	}
 	l.note(store.Entry{Kind: "size", At: end, Time: time.Now().UTC(), Cols: w, Rows: h})
+	l.resized.Store(true)
 	c.changes.add(id)
 	if err := gone(l.proc.Resize(w, h)); !errors.Is(err, ErrNotLive) {
 		return err

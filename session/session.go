@@ -14,6 +14,10 @@
 //     exception: when the new program does not start, the old session stays
 //     stopped.
 //   - Reading never waits for a session's program, for a start or for a stop.
+//   - What a program asks its terminal is answered by whoever holds the session,
+//     until a Stream of a terminal has caught up, and by that terminal from then
+//     on. Of output that comes while it catches up each query is answered once,
+//     if the terminal keeps back what it answers before KindLive.
 //
 // # What it does not
 //
@@ -24,6 +28,11 @@
 // if the program itself is still there and was recorded, which happens a few
 // milliseconds after its start. Nothing but the hangup of the terminal ends the
 // rest.
+//
+// Several terminals of one session all answer what a program asks, and one that
+// stalls answers late or, if it goes away, not at all. What is answered for no
+// terminal is a guess of what one would say, and a program that does not read
+// gets none.
 //
 // # Concurrency
 //

@@ -256,6 +256,7 @@ func (c *Controller) spawn(l *live, argv []string, next state.State, change func
 	l.note(store.Entry{
 		Kind: "run", At: end, Time: now, Run: row.Runs, PID: me.PID, Cols: row.Cols, Rows: row.Rows, State: next,
 	})
+	l.note(store.Entry{Kind: "modes", At: end, Time: now}) // those of a fresh terminal
 	l.publish()
 	return nil
 }

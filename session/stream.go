@@ -22,6 +22,10 @@ type StreamOptions struct {
 	ID    string // of the session; empty: the bound one, wherever the binding moves
 	From  Cursor // in that session
 	Watch bool   // also every change of any session; stay open over ends and new runs
+
+	// Terminal: a terminal shows the stream, and from KindLive on its answers
+	// to what the program asks are typed.
+	Terminal bool
 }
 
 // A Stream tells what happens to a session, from a cursor on. It reads the
@@ -38,6 +42,7 @@ type Stream struct {
 	f      *store.Follower
 	cursor int64
 	shown  shown
+	modes  []byte        // of the terminal at the cursor, still to be told
 	marks  []store.Entry // runs and resizes still to be told
 	cols   uint16        // the size that was told last
 	rows   uint16
@@ -128,45 +133,40 @@ func (s *Stream) follow(id string) error {
 		f.Close()
 		return err
 	}
-	s.id, s.f = id, f
+	entries, read, err := f.Entries(0) // after the bounds, so that it has all up to there
+	if err != nil {
+		f.Close()
+		return err
+	}
+	s.id, s.f, s.modes = id, f, nil
 	switch s.at.kind {
 	case fromOffset:
 		s.cursor = s.at.offset
 	case fromLast:
 		s.cursor = max(oldest, end-s.at.offset)
 	default:
-		s.cursor = s.tail(oldest, end)
+		if s.cursor, s.modes, err = s.tail(entries, oldest, end); err != nil {
+			s.unfollow()
+			return err
+		}
 	}
 	s.at = Cursor{}
 	if s.cursor > end {
 		s.unfollow()
 		return ErrPastEnd
 	}
-	s.shown, s.marks, s.cols, s.rows, s.read, s.live, s.ended = shown{}, nil, 0, 0, 0, false, 0
+	s.shown, s.marks, s.cols, s.rows, s.read, s.live, s.ended = shown{}, nil, 0, 0, read, false, 0
+	s.addMarks(entries)
 	return nil
 }
 
 func (s *Stream) unfollow() {
 	if s.f != nil {
+		s.c.terminals.leave(s.id, s)
 		s.f.Close()
 		s.f, s.id = nil, ""
 	}
 	s.giveBuffer()
-}
-
-// tail is the cursor of a bounded tail.
-func (s *Stream) tail(oldest, end int64) int64 {
-	cut := end - tailBytes
-	if cut <= oldest {
-		return oldest
-	}
-	start := max(oldest, cut-lookBack)
-	buf := s.takeBuffer()
-	n, err := s.f.ReadAt(buf, start)
-	if err != nil {
-		return cut
-	}
-	return start + int64(safeCut(buf[:n], int(cut-start)))
 }
 
 func (s *Stream) takeBuffer() []byte {

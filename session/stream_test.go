@@ -199,8 +199,8 @@ func TestTailIsBoundedAndCutSafely(t *testing.T) {
 		t.Errorf("cut at %q|%q", full[i:from], full[from:from+8])
 	}
 	_, text := events(t, s, KindEnd)
-	if string(text) != full[from:] {
-		t.Error("the tail is not the end of the log")
+	if want := "\x1b[1m" + full[from:]; string(text) != want {
+		t.Errorf("the tail is not the modes and the end of the log: %d bytes, want %d", len(text), len(want))
 	}
 	if s := openStream(t, c, StreamOptions{ID: v.ID, From: FromLast(5)}); s.Cursor() != int64(len(full))-5 {
 		t.Errorf("FromLast(5) begins at %d of %d", s.Cursor(), len(full))

@@ -19,7 +19,7 @@ import (
 // An Entry is a line of a session's journal: something that happened to the
 // session and is not output. Which fields are set depends on Kind.
 type Entry struct {
-	Kind string    `json:"kind"` // "run", "exit", "state", "size", "turn" or "clock"
+	Kind string    `json:"kind"` // "run", "exit", "state", "size", "turn", "clock" or "modes"
 	At   int64     `json:"at"`   // the log's end when it happened, in bytes
 	Time time.Time `json:"time"` // UTC
 
@@ -33,6 +33,7 @@ type Entry struct {
 	Signal   string      `json:"signal,omitempty"`
 	Turn     int         `json:"turn,omitempty"`    // number of the turn, from 1
 	Preview  string      `json:"preview,omitempty"` // the beginning of its input
+	Modes    string      `json:"modes,omitempty"`   // what brings a fresh terminal to where the output up to At has brought it
 }
 
 // A journal appends to the journal of one session. Each entry is one line

@@ -25,6 +25,7 @@ func testEntries() []Entry {
 		{Kind: "exit", At: 30, Time: at, Run: 1, ExitCode: &code},
 		{Kind: "state", At: 30, Time: at, State: state.Interrupted, Cause: state.CauseGatewayCrash, Signal: "KILL"},
 		{Kind: "clock", At: 1 << 61, Time: at},
+		{Kind: "modes", At: 1 << 61, Time: at, Modes: "\x1b[?1049h\x1b[1;31m"},
 	}
 }
 
