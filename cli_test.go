@@ -84,12 +84,7 @@ func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
 	id := create(ts, "demo", `printf '\033[1mh\303\251llo\033[0m\r\n\377'; exit 3`).ID
 	ts.output(id)
 	damaged := store.NewID()
-	if err := os.MkdirAll(filepath.Join(dir, "sessions", damaged), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "sessions", damaged, "session.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	damage(t, dir, damaged, "{")
 
 	tests := []struct {
 		args   []string
@@ -196,6 +191,75 @@ func TestCommandsOnALiveSession(t *testing.T) {
 	call("", "rm", "second")
 	if got := hold(t, dir, "", "show", v.ID); got.Status != 1 {
 		t.Errorf("show of a removed session = %+v", got)
+	}
+}
+
+// damage makes the row of a session, which may be a new one, something else.
+func damage(t *testing.T, dir, id, row string) {
+	t.Helper()
+	folder := filepath.Join(dir, "sessions", id)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "session.json"), []byte(row), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPrefixOfSeveralIDsListsThem(t *testing.T) {
+	dir := shortStore(t)
+	ids := []string{"11111111-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000002"}
+	for _, id := range ids {
+		damage(t, dir, id, "{")
+	}
+	want := fmt.Sprintf("holdfast: \"11111111\" fits 2 sessions: %s (unreadable), %s (unreadable); give the id of one\n", ids[0], ids[1])
+	ask := func() {
+		t.Helper()
+		for _, args := range [][]string{
+			{"show", "11111111"}, {"send", "11111111", "x"}, {"wait", "11111111"}, {"stop", "11111111"}, {"rm", "11111111"}, {"export", "--raw", "11111111"},
+		} {
+			if got := hold(t, dir, "", args...); got != (said{1, "", want}) {
+				t.Errorf("holdfast %q = %+v, want %q", args, got, want)
+			}
+		}
+	}
+	ask()
+	p := startServerProcess(t, "", dir)
+	ask()
+	p.endOrderly()
+	if got := hold(t, dir, "", "show", "1111111"); got.Status != 1 || got.Stderr != "holdfast: there is no session \"1111111\"; holdfast ls lists them\n" {
+		t.Errorf("show of too short a prefix = %+v", got)
+	}
+}
+
+// What a newer version wrote is shown with the reason, and left alone.
+func TestASessionOfANewerVersion(t *testing.T) {
+	dir := shortStore(t)
+	const id = "22222222-0000-4000-8000-000000000003"
+	row := fmt.Sprintf(`{"version":99,"id":%q}`, id)
+	damage(t, dir, id, row)
+	const refused = "is unreadable; holdfast show has the reason"
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"ls", "--state", "unreadable"}, 0, id},
+		{[]string{"show", id}, 0, "written by a newer holdfast (version 99)"},
+		{[]string{"stop", id}, 1, refused},
+		{[]string{"wait", id}, 1, refused},
+		{[]string{"send", id, "x"}, 1, refused},
+		{[]string{"export", id, "--cast"}, 1, refused},
+		{[]string{"export", id, "--raw"}, 1, "the output of the session cannot be read: no such file or directory"},
+		{[]string{"serve", "--listen", "127.0.0.1:0", "--resume", id}, 1, "written by a newer holdfast (version 99)"},
+		{[]string{"doctor"}, 1, "written by a newer holdfast (version 99) (left as it is)"},
+	} {
+		if got := hold(t, dir, "", tt.args...); got.Status != tt.status || !strings.Contains(got.Stdout+got.Stderr, tt.want) {
+			t.Errorf("holdfast %q = %+v, want status %d and %q", tt.args, got, tt.status, tt.want)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "sessions", id, "session.json")); err != nil || string(b) != row {
+		t.Errorf("session.json afterwards: %q, %v; want it as it was", b, err)
 	}
 }
 

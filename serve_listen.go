@@ -96,6 +96,10 @@ func (ls *listeners) listenUnix(dir string) error {
 		}
 		ls.private, ls.socket = private, filepath.Join(private, name)
 	}
+	if len(ls.socket) > maxSocketPath {
+		return fmt.Errorf("no place for the unix socket: its path would be longer than %d bytes in the store and in $XDG_RUNTIME_DIR and $TMPDIR; "+
+			"set one of them to a shorter folder", maxSocketPath)
+	}
 	unix, err := net.Listen("unix", ls.socket)
 	if err != nil {
 		return err

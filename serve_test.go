@@ -307,10 +307,18 @@ func TestASocketPathThatIsTooLong(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
+		if err := run(t.Context(), []string{"ls", "--store", dir}, io.Discard, io.Discard); err != nil {
+			t.Errorf("ls by that socket: %v", err)
+		}
 		r.stop()
 		if _, err := os.Lstat(private); err == nil {
 			t.Errorf("%s is left", private)
 		}
+	}
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	if _, err := runServe(t, dir); err == nil || !strings.Contains(err.Error(), "no place for the unix socket: its path would be longer than 103 bytes") {
+		t.Errorf("with no short folder at all: %v", err)
 	}
 }
 

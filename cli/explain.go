@@ -20,7 +20,7 @@ func explain(ref string, err error) error {
 	if e, ok := errors.AsType[*session.AmbiguousError](err); ok {
 		list := make([]string, len(e.Candidates))
 		for i, v := range e.Candidates {
-			list[i] = fmt.Sprintf("%s (%s, %s)", v.ID, plain(v.Name), v.State)
+			list[i] = fmt.Sprintf("%s (%s)", label(&v), v.State)
 		}
 		return fmt.Errorf("%.64q fits %d sessions: %s; give the id of one", ref, len(list), strings.Join(list, ", "))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -100,6 +101,9 @@ func (e *export) copyLog(ctx context.Context, w io.Writer) error {
 	}
 	defer f.Close()
 	at, end, err := f.Bounds()
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("the output of the session cannot be read: %w", e.Err)
+	}
 	if err != nil {
 		return err
 	}

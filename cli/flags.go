@@ -80,7 +80,10 @@ func flagError(fs *flag.FlagSet, err error, usage string, stdout io.Writer) erro
 		name = "--" + strings.TrimLeft(name, "-")
 		return Usage(fmt.Sprintf("unknown flag %q", name), DidYouMean(name, known, hint))
 	}
-	return Usage(err.Error(), hint)
+	if name, ok := strings.CutPrefix(err.Error(), "flag needs an argument: -"); ok {
+		return Usage(FlagWord(&flag.Flag{Name: name})+" needs a value", hint)
+	}
+	return Usage(strings.Replace(err.Error(), " for flag -", " for flag --", 1), hint)
 }
 
 // printFlag describes a flag in a line or two.
@@ -105,7 +108,7 @@ func DidYouMean(typed string, known []string, otherwise string) string {
 			best, nearest = k, d
 		}
 	}
-	if nearest > max(2, len(typed)/3) {
+	if nearest > max(2, len(typed)/3) || nearest >= len(typed) {
 		return otherwise
 	}
 	return fmt.Sprintf("did you mean %q?", best)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"holdfast/session"
+	"holdfast/store"
 )
 
 // longestWait is the server's limit of a wait, and of a quiet time.
@@ -47,6 +48,9 @@ The exit status is 0 when that came, and 1 at the timeout or if the program ends
 	v, err := b.find(ctx, words[0])
 	if err != nil {
 		return explain(words[0], err)
+	}
+	if v.State == session.Unreadable {
+		return explain(words[0], store.ErrDamaged)
 	}
 	result, err := b.wait(ctx, v.ID, w)
 	if errors.Is(err, session.ErrPastEnd) {
