@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"holdfast/cli"
 )
@@ -136,4 +137,14 @@ func (p *serverProcess) client(t *testing.T) *testServer {
 		t.Fatal(err)
 	}
 	return &testServer{t: t, url: p.url, unix: unixClient(t, f.Socket)}
+}
+
+// eventually waits for what must come.
+func eventually(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			tb.Fatalf("%s never came", what)
+		}
+	}
 }

@@ -11,6 +11,7 @@ const (
 	commandKey      = 0x1d         // Ctrl-]
 	leaveKey        = 0x03         // Ctrl-C, in the command line
 	commandKeyKitty = "\x1b[93;5u" // the same in the keyboard protocol of kitty
+	lineEnds        = "\r\n\x03\x04\x1d"
 	pasteBegins     = "\x1b[200~"
 	pasteEnds       = "\x1b[201~"
 
@@ -116,8 +117,8 @@ func (k *keys) followPaste(b byte) {
 }
 
 // next waits for keys of the program and returns all there are; lost reports
-// that some did not fit. It returns the error that the terminal ended with, or
-// that of ctx.
+// that some did not fit. When there are no more it returns the error that the
+// terminal ended with, or that of ctx.
 func (k *keys) next(ctx context.Context) (p []byte, lost bool, err error) {
 	stop := context.AfterFunc(ctx, func() {
 		k.mu.Lock()
@@ -130,13 +131,14 @@ func (k *keys) next(ctx context.Context) (p []byte, lost bool, err error) {
 	for len(k.typed) == 0 && ctx.Err() == nil && k.end == nil {
 		k.more.Wait()
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, false, err
-	}
 	p, lost = k.typed, k.lost
 	k.typed, k.lost = nil, false
-	if len(p) == 0 {
+	switch {
+	case len(p) > 0:
+	case k.end != nil:
 		err = k.end
+	default:
+		err = ctx.Err()
 	}
 	return p, lost, err
 }
@@ -191,7 +193,8 @@ func (k *keys) gone() bool {
 	return k.end != nil
 }
 
-// Read gives the command line what is typed while it is open.
+// Read gives the command line what is typed while it is open, up to a key that
+// may end it: what follows can be for the program.
 func (k *keys) Read(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -201,7 +204,11 @@ func (k *keys) Read(p []byte) (int, error) {
 	if len(k.line) == 0 {
 		return 0, k.end
 	}
-	n := copy(p, k.line)
+	n := len(k.line)
+	if i := bytes.IndexAny(k.line, lineEnds); i >= 0 {
+		n = i + 1
+	}
+	n = copy(p, k.line[:n])
 	k.line = k.line[n:]
 	return n, nil
 }

@@ -47,17 +47,13 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := r.begin(ctl, f)
+	start, err := r.begin(ctl, f)
 	if err != nil {
 		return err
 	}
-	switch {
-	case fresh:
-		f.at = session.FromOffset(0)
-	case f.ask == nil:
-		f.at = session.FromOffset(f.view.Cursor) // a pipe wants this run alone
-	default:
-		f.repaint()
+	f.at = session.FromOffset(start)
+	if start > 0 {
+		f.repaint() // a pipe wants this run alone
 	}
 	return f.run(ctx)
 }
@@ -106,34 +102,38 @@ func (r *runCommand) check() error {
 	return nil
 }
 
-// begin starts the session that the command line asks for. It reports whether
-// the session has no output from before.
-func (r *runCommand) begin(ctl *session.Controller, f *front) (fresh bool, err error) {
+// begin starts the session that the command line asks for. It returns where
+// its output begins in the log.
+func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err error) {
 	if r.resume == "" && !r.latest {
 		s := session.Spec{Argv: r.argv, Cwd: f.cwd, Name: r.name, Profile: r.profile}
 		if cols, rows := f.tty.size(); cols > 0 {
 			s.Cols, s.Rows = &cols, &rows
 		}
 		f.view, err = ctl.New(s)
-		return true, err
+		return 0, err
 	}
 	old, err := r.target(ctl, f.cwd)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
+	start = old.Cursor
 	if r.copy {
 		name := r.name
 		if name == "" {
 			name = copyName(&old)
 		}
 		f.view, err = ctl.Fork(old.ID, session.ForkSpec{Argv: r.argv, Profile: r.profile, Name: name}, true)
+		if err == nil {
+			start = *f.view.ForkedAt
+		}
 	} else {
 		f.view, err = ctl.Resume(old.ID)
 	}
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
-		return false, fmt.Errorf("%w; close it there, join it with holdfast attach %s, or add --copy to go on in a copy", e, old.ID)
+		return 0, fmt.Errorf("%w; close it there, join it with holdfast attach %s, or add --copy to go on in a copy", e, old.ID)
 	}
-	return false, explain(old.ID, err)
+	return start, explain(old.ID, err)
 }
 
 // target is the session that the command line means.

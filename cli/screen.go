@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"holdfast/session"
 )
@@ -75,18 +76,24 @@ func (f *front) resize(ctx context.Context) {
 	}
 }
 
+// leaveGrace is how long keys that were pressed before the command key have to
+// get to their program.
+const leaveGrace = 250 * time.Millisecond
+
 // typeKeys types what is typed at the terminal until the session is not shown
 // any more.
 func (f *front) typeKeys(ctx context.Context, id string, end context.CancelCauseFunc) {
-	t := f.h.typist(ctx, id)
+	typing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(leaveGrace, cancel) })()
+	t := f.h.typist(typing, id)
 	defer t.Close()
 	for {
 		p, lost, err := f.keys.next(ctx)
-		if ctx.Err() != nil {
-			return
-		}
 		if err != nil {
-			end(errGone)
+			if ctx.Err() == nil {
+				end(errGone)
+			}
 			return
 		}
 		if _, err := t.Write(p); err != nil || lost {

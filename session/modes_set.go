@@ -6,11 +6,12 @@ import (
 )
 
 // Set returns what brings a fresh terminal to these modes; nothing if they are
-// those of one. It may move the cursor home, and never stops the terminal from
-// drawing.
+// those of one. The cursor stays where it is; only origin mode moves it. It
+// never stops the terminal from drawing.
 func (m *Modes) Set() []byte {
 	s := &m.now
-	dst := s.keyboard[0].appendSet(nil)
+	dst := s.appendRegion(nil)
+	dst = s.keyboard[0].appendSet(dst)
 	drawn := &pen{} // what the terminal draws with by then
 	to := func(p *pen) { dst, drawn = p.appendChange(dst, drawn), p }
 	keep := func(p *pen) {
@@ -29,12 +30,6 @@ func (m *Modes) Set() []byte {
 		dst = s.keyboard[1].appendSet(dst)
 		keep(&s.saved[1])
 	}
-	switch {
-	case s.bottom != 0:
-		dst = fmt.Appendf(dst, "\x1b[%d;%dr", max(s.top, 1), s.bottom)
-	case s.top != 0:
-		dst = fmt.Appendf(dst, "\x1b[%dr", s.top)
-	}
 	to(&s.pen)
 	dst = s.appendBits(dst)
 	if s.cursor != 0 {
@@ -42,6 +37,17 @@ func (m *Modes) Set() []byte {
 	}
 	if s.keys != 0 {
 		dst = fmt.Appendf(dst, "\x1b[>4;%dm", s.keys)
+	}
+	return dst
+}
+
+// appendRegion adds the scroll region, which would move the cursor.
+func (s *modeState) appendRegion(dst []byte) []byte {
+	switch {
+	case s.bottom != 0:
+		return fmt.Appendf(dst, "\x1b7\x1b[%d;%dr\x1b8", max(s.top, 1), s.bottom)
+	case s.top != 0:
+		return fmt.Appendf(dst, "\x1b7\x1b[%dr\x1b8", s.top)
 	}
 	return dst
 }

@@ -120,6 +120,9 @@ func (c *Controller) trueView(id string) (View, error) {
 			if oldest, end, err := f.Bounds(); err == nil {
 				v.Oldest, v.Cursor = oldest, end
 			}
+			if turns, err := turnsOf(f); err == nil && len(turns) > 0 { // the row has those of its last write
+				v.Turns = turns[len(turns)-1].Turn
+			}
 			f.Close()
 		}
 	}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"holdfast/session"
+)
+
+func TestAttachTypesAndLeaves(t *testing.T) {
+	dir := shortStore(t)
+	ts := startServerProcess(t, "", dir).client(t)
+	v := create(ts, "it", "stty -echo; printf '"+everyMode+"ready'; exec cat")
+	m := holdfastOnTerminal(t, dir, "attach", v.ID[:8])
+	m.see("ready")
+	m.press("hello\r")
+	m.see("hello\r\n")
+	m.until("the size of the terminal", func() bool {
+		v := must[session.View](ts, ts.do("GET", "/sessions/it", ""), 200)
+		return v.Cols == 100 && v.Rows == 30
+	})
+	m.press("\x1d")
+	m.see("holdfast> ")
+	m.press("/detach\r")
+	m.see("[left it, which goes on]")
+	if got := m.wait(); got != 0 {
+		t.Errorf("exit status %d, want 0", got)
+	}
+	m.until("a fresh terminal", func() bool { return m.has(m.was) && freshAfter(m.out.String()) })
+	if v := must[session.View](ts, ts.do("GET", "/sessions/it", ""), 200); !v.Live || v.Turns != 1 {
+		t.Errorf("afterwards the session is %+v", v)
+	}
+
+	m = holdfastOnTerminal(t, dir, "attach") // the bound one, or the only one
+	m.see("hello")
+	if got := m.out.String(); !strings.Contains(got, "\x1b[?2004h") {
+		t.Errorf("who comes back is sent %q, without the modes that hold", got)
+	}
+	m.press("\x04")
+	m.see("[it is ended, with status 0]")
+	if got := m.wait(); got != 0 {
+		t.Errorf("exit status %d, want 0", got)
+	}
+	if got := hold(t, dir, "", "attach"); got.Status != 1 || !strings.HasPrefix(got.Stderr, "holdfast: no session is live; ") {
+		t.Errorf("attach without sessions = %+v", got)
+	}
+	if got := hold(t, dir, "", "attach", "it"); got.Status != 1 || !strings.Contains(got.Stderr, "is not live") {
+		t.Errorf("attach to a session that has ended = %+v", got)
+	}
+}
+
+func TestAttachThatOnlyWatches(t *testing.T) {
+	dir := shortStore(t)
+	ts := startServerProcess(t, "", dir).client(t)
+	create(ts, "it", "echo ready; exec cat")
+	m := holdfastOnTerminal(t, dir, "attach", "--read-only", "it")
+	m.see("ready")
+	m.press("not typed\r\x1dstop\r")
+	m.see("this terminal only watches")
+	if v := must[session.View](ts, ts.do("GET", "/sessions/it", ""), 200); v.Cols != 80 || v.Turns != 0 || !v.Live {
+		t.Errorf("the session is %+v, want it as it was", v)
+	}
+	m.press("quit\r")
+	if got := m.wait(); got != 0 {
+		t.Errorf("exit status %d, want 0", got)
+	}
+	if log := hold(t, dir, "", "export", "--raw", "it").Stdout; log != "ready\r\n" {
+		t.Errorf("the log has %q", log)
+	}
+}
+
+func TestATerminalThatGoesAwayLeavesTheSession(t *testing.T) {
+	dir := shortStore(t)
+	ts := startServerProcess(t, "", dir).client(t)
+	create(ts, "it", "echo ready; exec cat")
+	m := holdfastOnTerminal(t, dir, "attach", "it")
+	m.see("ready")
+	m.pty.Close()
+	if got := m.wait(); got != 129 {
+		t.Errorf("exit status %d, want 129", got)
+	}
+	if v := must[session.View](ts, ts.do("GET", "/sessions/it", ""), 200); !v.Live {
+		t.Errorf("the session is %+v, want it live", v)
+	}
+}
+
+// What attach writes is the log, whatever happens to the server meanwhile.
+func TestAttachLosesNothingOverRestarts(t *testing.T) {
+	dir := shortStore(t)
+	const kills = 4
+	script := "stty -onlcr; i=0; while [ $i -lt 400 ]; do i=$((i+1)); printf '%d %2000d\\n' $i $i; sleep 0.002; done; exec cat"
+	p := startServerProcess(t, buildHoldfast(t), dir)
+	ts := p.client(t)
+	v := must[session.View](ts, ts.do("POST", "/sessions", fmt.Sprintf(`{"name":"it","argv":["sh","-c",%q],"auto_resume":true}`, script)), 201)
+	path := filepath.Join(t.TempDir(), "out")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	c := exec.Command(buildHoldfast(t), "attach", "it")
+	c.Env = append(os.Environ(), "HOLDFAST_STORE="+dir)
+	c.Stdout = file
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()
+	defer c.Process.Kill()
+	shown := func() string {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for i := range kills {
+		size := len(shown())
+		eventually(t, "more output", func() bool { return len(shown()) > size+20_000 })
+		p.kill()
+		p = startServerProcess(t, buildHoldfast(t), dir)
+		if i%2 == 1 {
+			p.Process.Signal(syscall.SIGTERM)
+			p.wait()
+			p = startServerProcess(t, buildHoldfast(t), dir)
+		}
+	}
+	ts = p.client(t)
+	eventually(t, "the end of the program's output", func() bool { return strings.Contains(shown(), "\n400 ") })
+	ts.do("POST", "/sessions/it/stop", "")
+	if err := c.Wait(); c.ProcessState.ExitCode() != 129 { // the hangup of a stop
+		t.Errorf("attach ends with %v: %s", err, &stderr)
+	}
+	log := hold(t, dir, "", "export", "--raw", v.ID).Stdout
+	got := shown()
+	if !strings.HasSuffix(log, got) || len(got) < len(log)-20_000 {
+		t.Errorf("attach wrote %d bytes, which are not the last of the log's %d", len(got), len(log))
+	}
+	if n := strings.Count(got, "\n1 "); n < kills {
+		t.Errorf("the program began %d times, want %d", n, kills)
+	}
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A tmuxScreen is a terminal that draws: what is on it can be read.
+type tmuxScreen struct {
+	t      *testing.T
+	socket string
+}
+
+// onScreen runs holdfast on a screen of 100 by 30 until the test ends.
+func onScreen(t *testing.T, dir string, args ...string) tmuxScreen {
+	t.Helper()
+	s := tmuxScreen{t, filepath.Join(shortStore(t), "tmux")}
+	s.tmux(append([]string{"new-session", "-d", "-x", "100", "-y", "30", "-e", "HOLDFAST_STORE=" + dir, "env", "PS1=$ ", buildHoldfast(t)}, args...)...)
+	s.tmux("set-option", "-g", "remain-on-exit", "on")
+	t.Cleanup(func() { exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
+	return s
+}
+
+func (s tmuxScreen) tmux(args ...string) string {
+	s.t.Helper()
+	c := exec.Command("tmux", append([]string{"-f", os.DevNull, "-S", s.socket}, args...)...)
+	c.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("tmux %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// text is what the screen shows, without the empty lines at its end.
+func (s tmuxScreen) text() string {
+	s.t.Helper()
+	return strings.TrimRight(s.tmux("capture-pane", "-p"), "\n ")
+}
+
+// keys presses keys as tmux names them.
+func (s tmuxScreen) keys(names ...string) {
+	s.t.Helper()
+	s.tmux(append([]string{"send-keys"}, names...)...)
+}
+
+// see waits until the screen ends with text.
+func (s tmuxScreen) see(text string) {
+	s.t.Helper()
+	defer func() {
+		if s.t.Failed() {
+			s.t.Logf("the screen:\n%s", s.text())
+		}
+	}()
+	eventually(s.t, "a screen that ends with "+text, func() bool { return strings.HasSuffix(s.text(), text) })
+}
+
+// command opens the command line and enters a command.
+func (s tmuxScreen) command(line string) {
+	s.t.Helper()
+	s.keys("C-]")
+	s.see("Esc leads back\n\nholdfast>")
+	s.keys(line, "Enter")
+}
+
+func TestCommandLine(t *testing.T) {
+	dir := shortStore(t)
+	s := onScreen(t, dir, "run", "--name", "demo", "--", "sh")
+	s.see("$")
+	s.keys("echo hello", "Enter")
+	s.see("$ echo hello\nhello\n$")
+
+	// A refused command leaves one where one was, and the screen comes back.
+	s.command("frk")
+	s.see("unknown command \"/frk\"; did you mean \"/fork\"?\nholdfast>")
+	s.keys("/resume nosuch", "Enter")
+	s.see("there is no session \"nosuch\"; holdfast ls lists them\nholdfast>")
+	s.keys("/detach", "Enter")
+	s.see("/quit leaves\nholdfast>")
+	s.keys("/switch no-profile", "Enter")
+	s.see("\nholdfast>")
+	s.keys("Escape")
+	s.see("$ echo hello\nhello\n$")
+	if got := shown(t, dir, "demo"); got.State != "running" {
+		t.Errorf("after refused commands the session is %+v", got)
+	}
+
+	// Another session; the first goes on. Commands can be shortened and completed.
+	s.command(`new sh -c "echo second; exec cat"`)
+	s.see("second")
+	s.command("/res\tde\t")
+	s.see("$ echo hello\nhello\n$")
+	s.keys("vim -u NONE -c 'set noswapfile' /etc/shells", "Enter")
+	eventually(t, "the editor's screen", func() bool { return strings.HasPrefix(s.text(), "# /etc/shells") })
+	editor := s.text()
+	s.command("/sessions")
+	eventually(t, "the list", func() bool { return strings.Contains(s.text(), "2 of 2 sessions") })
+	s.keys("seco")
+	eventually(t, "the narrowed list", func() bool { return strings.Contains(s.text(), "1 of 2 sessions  seco\n\n> ") })
+	s.keys("Enter")
+	s.see("second")
+
+	// The screen of a session is drawn anew from its log.
+	s.command("/resume demo")
+	eventually(t, "the editor's screen again", func() bool { return s.text() == editor })
+	s.keys("C-]")
+	s.see("holdfast>")
+	s.keys("Escape")
+	eventually(t, "the editor's screen behind the line", func() bool { return s.text() == editor })
+	s.keys(":q", "Enter")
+	s.see("/etc/shells\n$")
+
+	// The command key twice types it.
+	s.keys("cat -v", "Enter", "C-]")
+	s.see("holdfast>")
+	s.keys("C-]", "Enter")
+	s.see("$ cat -v\n^]\n^]")
+	s.keys("C-c")
+
+	// Forks go on beside, rewinds instead.
+	s.command("/rewind")
+	s.see("/rewind needs the number of one of these turns\nholdfast>")
+	if screen := s.text(); !strings.Contains(screen, " 1  ") || !strings.Contains(screen, " echo hello\n") {
+		t.Errorf("the list of turns is %q", screen)
+	}
+	s.keys("/rewind 2", "Enter")
+	s.see("$ echo hello\nhello\n$ $")
+	eventually(t, "the end of the session that was left", func() bool { return shown(t, dir, "demo").State == "stopped" })
+	s.command("/fork")
+	s.see("$ $ $")
+
+	// Leaving ends what is in this process, after a question.
+	s.command("/quit")
+	s.see("Stop and leave? [y/N]")
+	if screen := s.text(); strings.Count(screen, "  sh\n") != 2 || !strings.Contains(screen, "second") {
+		t.Errorf("the question is about %q", screen)
+	}
+	s.keys("n", "Enter")
+	s.see("holdfast>")
+	s.keys("/stop", "Enter")
+	s.see("starts it again\nholdfast>")
+	s.keys("/quit", "Enter")
+	s.see("Stop and leave? [y/N]")
+	s.keys("y", "Enter")
+	eventually(t, "the end", func() bool { return strings.Contains(s.text(), "Pane is dead (status 0") })
+	got := hold(t, dir, "", "ls", "--json").Stdout
+	if strings.Count(got, `"state":"stopped"`) != 4 || strings.Contains(got, `"holder"`) {
+		t.Errorf("afterwards: %s", got)
+	}
+}
