@@ -24,20 +24,24 @@ type step struct {
 	want    string // "..." stands for anything in a line, or for any lines
 }
 
-// TestTheTranscriptWorks types the console blocks of the README into a shell,
-// one after the other. Only the home folder, the port and the building are
-// others.
-func TestTheTranscriptWorks(t *testing.T) {
-	addr := freeAddr(t)
-	steps := transcript(strings.ReplaceAll(readPage(t, "README.md"), "127.0.0.1:7070", addr))
-	if len(steps) == 0 {
-		t.Fatal("README.md has no console block")
-	}
-	sh := startShell(t, addr)
-	for _, s := range steps {
-		if !sh.run(s) {
-			t.Fatalf("README.md:%d: $ %s\nprinted:\n%s\nwant:\n%s", s.line, s.command, sh.printed(), s.want)
-		}
+// TestTheTranscriptsWork types the console blocks of pages into a shell, one
+// after the other. Only the home folder, the port and the building are others.
+func TestTheTranscriptsWork(t *testing.T) {
+	for _, page := range []string{"README.md", "docs/commands.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			addr := freeAddr(t)
+			steps := transcript(strings.ReplaceAll(readPage(t, page), "127.0.0.1:7070", addr))
+			if len(steps) == 0 {
+				t.Fatal("there is no console block")
+			}
+			sh := startShell(t, addr)
+			for _, s := range steps {
+				s.command = strings.Replace(s.command, "holdfast serve ", "holdfast serve --listen "+addr+" ", 1)
+				if !sh.run(s) {
+					t.Fatalf("%s:%d: $ %s\nprinted:\n%s\nwant:\n%s", page, s.line, s.command, sh.printed(), s.want)
+				}
+			}
+		})
 	}
 }
 
@@ -91,11 +95,18 @@ func TestEveryLogLineIsDocumented(t *testing.T) {
 	}
 }
 
-func TestEveryCommandIsInTheReadme(t *testing.T) {
-	page := readPage(t, "README.md")
+// The flags of a command are in its help, which the page shows.
+func TestEveryCommandIsDocumented(t *testing.T) {
+	readme, page := readPage(t, "README.md"), readPage(t, "docs/commands.md")
 	for _, c := range commands() {
-		if !strings.Contains(page, "| `holdfast "+c.name) {
+		if !strings.Contains(readme, "| `holdfast "+c.name) {
 			t.Errorf("README.md has no row for %s", c.name)
+		}
+		if !strings.Contains(page, "\n## holdfast "+c.name+"\n") {
+			t.Errorf("docs/commands.md has no part for %s", c.name)
+		}
+		if c.name != "serve" && c.name != "help" && !strings.Contains(page, "$ holdfast "+c.name+" --help\n") {
+			t.Errorf("docs/commands.md does not show the help of %s", c.name)
 		}
 	}
 }
@@ -181,7 +192,7 @@ func startShell(t *testing.T, addr string) *shell {
 
 	bash := exec.CommandContext(t.Context(), "bash", "--norc")
 	bash.Dir = home
-	bash.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	bash.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(buildHoldfast(t)) + ":" + os.Getenv("PATH")}
 	bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // one group with its server
 	end := func() error { return syscall.Kill(-bash.Process.Pid, syscall.SIGTERM) }
 	bash.Cancel = end
