@@ -16,9 +16,12 @@ import (
 func TestAttachTypesAndLeaves(t *testing.T) {
 	dir := shortStore(t)
 	ts := startServerProcess(t, "", dir).client(t)
-	v := create(ts, "it", "stty -echo; printf '"+everyMode+"ready'; exec cat")
+	v := create(ts, "it", "stty -echo; printf '"+everyMode+"\\033[6nready'; exec cat")
 	m := holdfastOnTerminal(t, dir, "attach", v.ID[:8])
 	m.see("ready")
+	if got := m.out.String(); strings.Contains(got, "\x1b[6n") {
+		t.Errorf("the terminal was sent %q, which asks what was answered before", got)
+	}
 	m.press("hello\r")
 	m.see("hello\r\n")
 	m.until("the size of the terminal", func() bool {

@@ -31,6 +31,8 @@ type front struct {
 	view    session.View   // the session that is shown
 	at      session.Cursor // what the terminal has had of it
 	modes   session.Modes  // what that has made of the terminal
+	replay  session.Replay // what it has had since it fell behind
+	live    bool           // it has caught up, and answers what a program asks
 	marred  bool           // a notice stands on the screen
 	cleared bool           // the screen is to be empty after the command line
 
@@ -148,6 +150,7 @@ func (f *front) show(ctx context.Context) error {
 		return explain(f.view.ID, err)
 	}
 	defer stream.Close()
+	f.live, f.replay = false, session.Replay{}
 	f.resize(ctx)
 	id := f.view.ID
 	for typed := f.mode == watches; ; {
@@ -177,11 +180,12 @@ func (f *front) show(ctx context.Context) error {
 func (f *front) take(e *session.Event) error {
 	switch e.Kind {
 	case session.KindOutput, session.KindBytes:
-		if _, err := f.tty.Write(e.Data); err != nil {
-			return fmt.Errorf("standard output: %w", err)
-		}
 		f.modes.Write(e.Data)
 		f.at = session.FromOffset(e.Cursor)
+		return f.write(e.Data)
+	case session.KindLive:
+		f.live = true
+		return f.write(f.replay.Rest())
 	case session.KindGap:
 		f.at = session.FromOffset(e.To)
 		f.tellGap(e)

@@ -71,7 +71,7 @@ func (l local) resize(_ context.Context, id string, cols, rows int) error {
 }
 
 func (l local) stream(_ context.Context, id string, from session.Cursor, answers bool) (eventStream, error) {
-	return l.ctl.Stream(session.StreamOptions{ID: id, From: from})
+	return l.ctl.Stream(session.StreamOptions{ID: id, From: from, Terminal: answers})
 }
 
 func (l local) typist(ctx context.Context, id string) typist { return localTypist{ctx, l.ctl, id} }

@@ -35,6 +35,21 @@ func (f *front) tellGap(e *session.Event) {
 	f.tty.write(fmt.Sprintf("\r\n[%d bytes of output are gone]\r\n", e.To-e.From))
 }
 
+// write puts output on the terminal, without what would make it answer while
+// that is a replay.
+func (f *front) write(p []byte) error {
+	var err error
+	if f.live && f.mode != watches || !f.tty.interactive() {
+		_, err = f.tty.Write(p)
+	} else {
+		err = f.replay.To(f.tty, p)
+	}
+	if err != nil {
+		return fmt.Errorf("standard output: %w", err)
+	}
+	return nil
+}
+
 // repaint makes the terminal show the session anew, from the end of its log.
 func (f *front) repaint() {
 	if f.ask == nil {

@@ -62,7 +62,7 @@ func TestModesStandInFrontOfATail(t *testing.T) {
 	long, short := strings.Repeat("x", 700<<10), strings.Repeat("x", 100<<10)
 	colours := strings.Repeat("\x1b[38;2;10;20;30m\x1b[48;5;17mxx", 20<<10)
 	for _, tt := range []struct{ name, log, want string }{
-		{"set long before", "\x1b[?1049h\x1b[?1002;1006h\x1b[?2004h\x1b[?1h\x1b[2;20r\x1b[31m" + long, "\x1b[?1049h\x1b[2;20r\x1b[31m\x1b[?1h\x1b[?2004h\x1b[?1002h\x1b[?1006h"},
+		{"set long before", "\x1b[?1049h\x1b[?1002;1006h\x1b[?2004h\x1b[?1h\x1b[2;20r\x1b[31m" + long, "\x1b7\x1b[2;20r\x1b8\x1b[?1049h\x1b[31m\x1b[?1h\x1b[?2004h\x1b[?1002h\x1b[?1006h"},
 		{"set and reset long before", "\x1b[?1049h\x1b[31m" + long + "\x1b[m\x1b[?1049l" + long, ""},
 		{"set shortly before", long + "\x1b[?2004h" + long[:tailBytes+10], "\x1b[?2004h"},
 		{"reset shortly before", "\x1b[?2004h" + long + "\x1b[?2004l" + long[:tailBytes+10], ""},
@@ -207,7 +207,7 @@ func TestSizeEndsTheScrollRegionOfATail(t *testing.T) {
 	typeIn(t, c, v.ID, "\n")
 	waitOver(t, c, v.ID)
 	s := openStream(t, c, StreamOptions{ID: v.ID})
-	if _, text := events(t, s, KindEnd); !bytes.HasPrefix(text, []byte("\x1b[1;30r\x1b[1mz")) {
+	if _, text := events(t, s, KindEnd); !bytes.HasPrefix(text, []byte("\x1b7\x1b[1;30r\x1b8\x1b[1mz")) {
 		t.Errorf("after a new region the tail begins with %.30q", text)
 	}
 }
