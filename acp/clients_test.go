@@ -12,7 +12,7 @@ import (
 // test/.
 func TestClients(t *testing.T) {
 	if _, err := os.Stat("../node_modules/@agentclientprotocol/sdk"); err != nil {
-		t.Fatal("the clients are not there; run scripts/page first")
+		t.Fatal("the clients are not there; run npm ci first")
 	}
 	agent := filepath.Join(t.TempDir(), "holdfast")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", agent, "holdfast")

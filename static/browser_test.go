@@ -14,7 +14,7 @@ var screenshots = flag.Bool("screenshots", false, "write docs/screenshots anew")
 // Its tests are written in its own language, under test/.
 func TestPage(t *testing.T) {
 	if _, err := os.Stat("../node_modules/playwright-core"); err != nil {
-		t.Fatal("the page's packages are not there; run scripts/page first")
+		t.Fatal("the page's packages are not there; run npm ci first")
 	}
 	server := filepath.Join(t.TempDir(), "holdfast")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", server, "holdfast")
