@@ -4,7 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -56,6 +58,19 @@ func (s tmuxScreen) see(text string) {
 		}
 	}()
 	eventually(s.t, "a screen that ends with "+text, func() bool { return strings.HasSuffix(s.text(), text) })
+}
+
+// killed kills what runs on the screen with SIGKILL, and waits for its end.
+func (s tmuxScreen) killed() {
+	s.t.Helper()
+	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		s.t.Fatal(err)
+	}
+	eventually(s.t, "the end", func() bool { return s.tmux("display-message", "-p", "#{pane_dead}") == "1\n" })
 }
 
 // command opens the command line and enters a command.
@@ -149,5 +164,23 @@ func TestCommandLine(t *testing.T) {
 	got := hold(t, dir, "", "ls", "--json").Stdout
 	if strings.Count(got, `"state":"stopped"`) != 4 || strings.Contains(got, `"holder"`) {
 		t.Errorf("afterwards: %s", got)
+	}
+}
+
+// What a program that was killed left on the terminal is gone when its session
+// goes on.
+func TestAnotherRunBeginsOnAFreshScreen(t *testing.T) {
+	dir := shortStore(t)
+	s := onScreen(t, dir, "run", "--name", "demo", "--", "sh")
+	s.see("$")
+	s.keys("vim -u NONE -c 'set noswapfile' /etc/shells", "Enter")
+	eventually(t, "the editor's screen", func() bool { return strings.HasPrefix(s.text(), "# /etc/shells") })
+	s.killed()
+	s = onScreen(t, dir, "run", "--resume", "demo")
+	s.see("/etc/shells\n$")
+	s.keys("echo on it goes", "Enter")
+	s.see("$ echo on it goes\non it goes\n$")
+	if got := s.tmux("display-message", "-p", "#{alternate_on}"); got != "0\n" {
+		t.Errorf("the alternate screen is on: %q", got)
 	}
 }

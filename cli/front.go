@@ -183,6 +183,10 @@ func (f *front) take(e *session.Event) error {
 		f.modes.Write(e.Data)
 		f.at = session.FromOffset(e.Cursor)
 		return f.write(e.Data)
+	case session.KindRun: // what the run before left on is no longer wanted
+		reset := f.modes.Reset()
+		f.modes = session.Modes{}
+		return f.write(reset)
 	case session.KindLive:
 		f.live = true
 		return f.write(f.replay.Rest())
