@@ -26,6 +26,30 @@ func serveHasIt(t *testing.T, dir string) (int, func()) {
 	return p.Process.Pid, p.kill
 }
 
+func acpHasIt(t *testing.T, dir string) (int, func()) {
+	e := startEditor(t, dir)
+	e.must("session/load", of(shown(t, dir, "it").ID))
+	return e.cmd.Process.Pid, func() { e.cmd.Process.Kill(); e.drain() }
+}
+
+// reaches tries to get the session called it, and returns what was said.
+func reaches(t *testing.T, second, dir string) said {
+	t.Helper()
+	switch second {
+	case "run":
+		return hold(t, dir, "", "run", "--resume", "it")
+	case "serve":
+		return hold(t, dir, "", "serve", "--listen", "127.0.0.1:0", "--resume", "it")
+	}
+	e := startEditor(t, dir)
+	r := e.ask("session/load", of(shown(t, dir, "it").ID))
+	e.leave()
+	if r.err == nil || r.err.Code != -32010 {
+		t.Fatalf("session/load = %s, %+v; want -32010", r.result, r.err)
+	}
+	return said{1, "", r.err.Message}
+}
+
 func shown(t *testing.T, dir, ref string) (v session.View) {
 	t.Helper()
 	got := hold(t, dir, "", "show", "--json", ref)
@@ -39,9 +63,9 @@ func shown(t *testing.T, dir, ref string) (v session.View) {
 // who has it before it starts anything, and the death of the first is all it
 // takes.
 func TestTwoProcessesContendForASession(t *testing.T) {
-	holders := map[string]hasIt{"run": runHasIt, "serve": serveHasIt}
+	holders := map[string]hasIt{"run": runHasIt, "serve": serveHasIt, "acp": acpHasIt}
 	for first, has := range holders {
-		for _, second := range []string{"run", "serve"} {
+		for _, second := range []string{"run", "serve", "acp"} {
 			if first == "serve" && second == "serve" {
 				continue // the second server is refused as such
 			}
@@ -55,12 +79,7 @@ func TestTwoProcessesContendForASession(t *testing.T) {
 				}
 				pid, kill := has(t, dir)
 				before := shown(t, dir, "it")
-				var got said
-				if second == "run" {
-					got = hold(t, dir, "", "run", "--resume", "it")
-				} else {
-					got = hold(t, dir, "", "serve", "--listen", "127.0.0.1:0", "--resume", "it")
-				}
+				got := reaches(t, second, dir)
 				line := regexp.MustCompile(fmt.Sprintf(`session is in use by pid %d on \S+ since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, pid))
 				if got.Status != 1 || got.Stdout != "" || !line.MatchString(got.Stderr) {
 					t.Errorf("the second = %+v, want status 1 and %v", got, line)
