@@ -88,6 +88,12 @@ func TestCommandLine(t *testing.T) {
 	s.keys("echo hello", "Enter")
 	s.see("$ echo hello\nhello\n$")
 
+	s.command("/help")
+	_, help, _ := strings.Cut(readPage(t, "docs/commands.md"), "`/help` says:\n\n```\n")
+	help, _, _ = strings.Cut(help, "```")
+	s.see("holdfast> /help\n" + help + "holdfast>")
+	s.keys("Escape")
+
 	// A refused command leaves one where one was, and the screen comes back.
 	s.command("frk")
 	s.see("unknown command \"/frk\"; did you mean \"/fork\"?\nholdfast>")

@@ -33,16 +33,16 @@ type lineCommand struct {
 func lineCommands() []lineCommand {
 	return []lineCommand{
 		{"sessions", "", "choose a session from a list", (*front).cmdSessions, nil, true},
-		{"resume", "ID", "go to a session, and start its program again if it has none", (*front).cmdResume, (*front).sessionWords, true},
-		{"switch", "PROFILE", "stop this program, and go on in a copy with another", (*front).cmdSwitch, (*front).profileWords, false},
-		{"new", "[PROGRAM ARGUMENTS...]", "start a program, or a shell, in a new session", (*front).cmdNew, nil, false},
-		{"clear", "", "clear the screen; the session keeps all of its output", (*front).cmdClear, nil, true},
-		{"fork", "[TURN]", "go on in a copy, whole or from before a turn; this one goes on too", (*front).cmdFork, (*front).turnWords, false},
+		{"resume", "ID", "go to a session; start its program if it has none", (*front).cmdResume, (*front).sessionWords, true},
+		{"switch", "PROFILE", "stop this program; go on in a copy with another", (*front).cmdSwitch, (*front).profileWords, false},
+		{"new", "[PROGRAM ARGS...]", "start a program, or a shell, in a new session", (*front).cmdNew, nil, false},
+		{"clear", "", "clear the screen; the output is kept", (*front).cmdClear, nil, true},
+		{"fork", "[TURN]", "go on in a copy, whole or from before a turn", (*front).cmdFork, (*front).turnWords, false},
 		{"branch", "[TURN]", "the same as /fork", (*front).cmdFork, (*front).turnWords, false},
-		{"rewind", "TURN", "stop this program, and go on in a copy from before a turn", (*front).cmdRewind, (*front).turnWords, false},
+		{"rewind", "TURN", "stop this program; go on in a copy from there", (*front).cmdRewind, (*front).turnWords, false},
 		{"stop", "", "end the program of this session", (*front).cmdStop, nil, false},
 		{"detach", "", "leave a session that goes on without this terminal", (*front).cmdDetach, nil, true},
-		{"quit", "", "leave; what would end is asked about before", (*front).cmdQuit, nil, true},
+		{"quit", "", "leave, after a question if something would end", (*front).cmdQuit, nil, true},
 		{"help", "", "list the commands", (*front).cmdHelp, nil, true},
 	}
 }

@@ -204,8 +204,8 @@ func (f *front) cmdQuit(ctx context.Context, _ []string) (move, error) {
 
 func (f *front) cmdHelp(context.Context, []string) (move, error) {
 	for _, c := range lineCommands() {
-		f.ask.say(cut(fmt.Sprintf("  %-32s %s", "/"+c.name+" "+c.args, c.short), f.width()))
+		f.ask.say(cut(fmt.Sprintf("  %-22s  %s", "/"+c.name+" "+c.args, c.short), f.width()))
 	}
-	f.ask.say("", "A command can be shortened, and Tab completes it. Esc or an empty line leads back; Ctrl-] again types Ctrl-].")
+	f.ask.say("", "Commands can be shortened, and Tab completes them. Esc or an empty line leads", "back. Ctrl-] again types Ctrl-].")
 	return stay, nil
 }

@@ -101,14 +101,14 @@ func stateColour(state string) string {
 	return ""
 }
 
-// commandText is a program and its arguments as a shell would take them,
-// nearly.
+// commandText is a program and its arguments as a shell would take them, with
+// escapes for what a terminal cannot show.
 func commandText(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
 		words[i] = plain(a)
-		if a == "" || strings.ContainsAny(a, " '\"") || words[i] != a {
-			words[i] = `"` + strings.ReplaceAll(words[i], `"`, `\"`) + `"`
+		if a == "" || words[i] != a || strings.ContainsAny(a, " '\"\\$`&|;<>()*?[]#~!{}") {
+			words[i] = "'" + strings.ReplaceAll(words[i], "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(words, " ")

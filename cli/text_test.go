@@ -14,7 +14,7 @@ func TestNamesCannotDoAnythingToATerminal(t *testing.T) {
 			t.Errorf("plain(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got, want := commandText([]string{"sh", "-c", "echo \x07", "", `a"b`}), `sh -c "echo \a" "" "a\"b"`; got != want {
+	if got, want := commandText([]string{"sh", "-c", "echo \x07", "", `a"b`}), `sh -c 'echo \a' '' 'a"b'`; got != want {
 		t.Errorf("command = %s, want %s", got, want)
 	}
 }
