@@ -114,10 +114,14 @@ func report(stderr io.Writer, err error) int {
 	return 1
 }
 
-func printHelp(_ context.Context, args []string, stdout, _ io.Writer) error {
+func printHelp(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	fs := flag.NewFlagSet("help", flag.ContinueOnError)
-	if err := parseNone(fs, args, "holdfast help\n\nLists the commands. holdfast COMMAND --help has the flags of one.", stdout); err != nil {
+	man := fs.Bool("man", false, "print the manual page, for man -l")
+	if err := parseNone(fs, args, "holdfast help [flags]\n\nLists the commands. holdfast COMMAND --help has the flags of one.", stdout); err != nil {
 		return err
+	}
+	if *man {
+		return printMan(ctx, stdout)
 	}
 	var b strings.Builder
 	b.WriteString("holdfast runs terminal programs in sessions that outlive the tab, the network and the server.\n\nusage: holdfast COMMAND [flags]\n\n")
@@ -151,8 +155,15 @@ func parseNone(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) 
 	return err
 }
 
-// version is what the toolchain knows of the source: a tag or a revision.
+// release is the version that scripts/build builds.
+var release string
+
+// version is a release, or what the toolchain knows of the source: a tag or a
+// revision.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"

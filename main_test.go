@@ -21,7 +21,7 @@ func TestCommandLinesThatCannotBeRun(t *testing.T) {
 		{"vesion", "holdfast: unknown command \"vesion\"; did you mean \"version\"?\n"},
 		{"frobnicate", "holdfast: unknown command \"frobnicate\"; holdfast help lists the commands\n"},
 		{"--store x serve", "holdfast: unknown command \"--store\"; holdfast help lists the commands\n"},
-		{"help me", "holdfast: help has no argument \"me\"; usage: holdfast help\n"},
+		{"help me", "holdfast: help has no argument \"me\"; usage: holdfast help [flags]\n"},
 		{"version 2", "holdfast: version has no argument \"2\"; usage: holdfast version [flags]\n"},
 		{"serve --lisen :1", "holdfast: unknown flag \"--lisen\"; did you mean \"--listen\"?\n"},
 		{"serve -alow-host x", "holdfast: unknown flag \"--alow-host\"; did you mean \"--allow-host\"?\n"},

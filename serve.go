@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -91,6 +92,9 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	hello := newLogQueue(stdout) // a reader that stalls must not stop the server
 	fmt.Fprintf(hello, "listening on %s/#token=%s\n", ls.url, token)
 	defer hello.close()
+	if !process.Supported {
+		log.Warn("no programs on this system", "system", runtime.GOOS)
+	}
 	log.Info("serving", "addr", ls.url, "socket", ls.socket, "pid", os.Getpid())
 	super.ready(ls.url, log)
 	err = listen(ctx, srv, ls, f)

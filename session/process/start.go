@@ -18,6 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Supported says whether Start can run programs on this system.
+const Supported = true
+
 // A Process is a program on a PTY.
 type Process struct {
 	id     Identity

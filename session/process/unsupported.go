@@ -12,6 +12,9 @@ import (
 
 const maxLine = 4095
 
+// Supported says whether Start can run programs on this system.
+const Supported = false
+
 // A Process is a program on a PTY. There is none on this system.
 type Process struct{}
 
