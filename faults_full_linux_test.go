@@ -55,6 +55,7 @@ func TestAFullDiskDelaysAndLosesNothing(t *testing.T) {
 	stream := listenTo(t, s.events("/sessions/"+id+"/events?from=0"))
 	done := filepath.Join(t.TempDir(), "done")
 
+	before := s.metrics()["holdfast_storage_errors_total"]
 	d.leave(1 << 20)
 	s.typed(id, "1 1500000 "+done)
 	const times = 3
@@ -98,6 +99,9 @@ func TestAFullDiskDelaysAndLosesNothing(t *testing.T) {
 	// A reader that is behind is told of the last change, not of each.
 	if n := len(h.errors); n < 2 || h.errors[n-1] != "" || !slices.ContainsFunc(h.errors, func(e string) bool { return strings.Contains(e, full) }) {
 		t.Errorf("the stream told of %q; want that the disk was full, and that it is not any more", h.errors)
+	}
+	if n := s.metrics()["holdfast_storage_errors_total"] - before; n < times {
+		t.Errorf("storage errors counted: %v, want %d at least", n, times)
 	}
 	partly := s.log(stopped)
 	wantSame(t, "the log of the stopped session", partly, append([]byte("ready\r\n"), count(1, 1_500_000)...)[:len(partly)])

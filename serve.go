@@ -182,6 +182,7 @@ func (f *serveFlags) server(ctx context.Context, ctl *session.Controller, url, t
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               maxHeader,
 		DisableGeneralOptionsHandler: true,
+		ConnState:                    s.countConn,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"holdfast/session"
@@ -33,6 +34,7 @@ type server struct {
 	page    fs.FS
 	about   status        // what GET /status says and does not change
 	streams chan struct{} // holds a value for each open stream
+	conns   atomic.Int64  // that are open
 	stall   time.Duration // a write without progress for so long ends its connection
 }
 
@@ -48,6 +50,7 @@ func (s *server) routes() []route {
 		{pattern: "GET /healthz", answer: s.getHealth, public: true},
 		{pattern: "POST /login", answer: s.postLogin, public: true},
 		{pattern: "GET /status", answer: s.getStatus},
+		{pattern: "GET /metrics", answer: s.getMetrics},
 		{pattern: "GET /profiles", answer: s.getProfiles},
 
 		{pattern: "POST /new", answer: s.postNew},

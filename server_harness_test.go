@@ -111,6 +111,7 @@ func startServer(t *testing.T, change func(*store.Options, *server)) *testServer
 	ts.s = &server{
 		log: log, closing: closing, key: newCredentials(testToken),
 		page:    fstest.MapFS{"index.html": {Data: []byte("<title>holdfast</title>")}, "app.js": {Data: []byte("export {}")}},
+		about:   status{StartedAt: time.Now()},
 		streams: make(chan struct{}, maxStreams), stall: stallTimeout,
 	}
 	options := store.Options{Boot: "test"}
@@ -131,7 +132,7 @@ func startServer(t *testing.T, change func(*store.Options, *server)) *testServer
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts.http = &http.Server{Handler: h, DisableGeneralOptionsHandler: true, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+	ts.http = &http.Server{Handler: h, DisableGeneralOptionsHandler: true, ConnState: ts.s.countConn, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

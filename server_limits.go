@@ -41,6 +41,16 @@ func (s *server) openStream(r *http.Request) (ctx context.Context, release func(
 	}, nil
 }
 
+// countConn follows the connections of the http.Server.
+func (s *server) countConn(_ net.Conn, now http.ConnState) {
+	switch now {
+	case http.StateNew:
+		s.conns.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		s.conns.Add(-1)
+	}
+}
+
 // A limitListener has at most cap(slots) accepted connections open.
 type limitListener struct {
 	net.Listener

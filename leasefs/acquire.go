@@ -86,6 +86,7 @@ func Acquire(path string, o Options) (*Lease, error) {
 		// An error here is a record that nobody can read.
 		holder, _ := readRecord(path)
 		if past := time.Since(begun); past >= 2*retryFor || past >= retryFor && holder != nil {
+			refusals.Add(1)
 			return nil, &HeldError{Holder: holder}
 		}
 		time.Sleep(wait)

@@ -3,6 +3,7 @@ package leasefs
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,6 +22,13 @@ type identity struct {
 // files reachable, since an *os.File that is garbage is closed and its lock
 // with it.
 var table = registry{entries: map[fileID]*entry{}}
+
+// refusals counts what Refusals returns. It is one for the process as table is.
+var refusals atomic.Int64
+
+// Refusals returns how often an Acquire of this process found that another one
+// has the lease.
+func Refusals() int64 { return refusals.Load() }
 
 // A registry is a table of leases, keyed by what is locked.
 type registry struct {

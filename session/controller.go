@@ -45,6 +45,7 @@ type Controller struct {
 
 	terminals terminals
 	hook      func(step string) // tests pause a step; nil otherwise
+	meter     Meter
 
 	// bindMu makes New, Resume, Fork and Switch happen one at a time. It is
 	// the first in the lock order; see the package comment.

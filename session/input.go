@@ -289,6 +289,7 @@ func (q *queue) typeOut(it *item) (Receipt, error) {
 	defer cancel()
 	n, err := q.l.proc.Write(ctx, it.data)
 	typed := it.data[:n]
+	q.l.c.meter.Input.Add(int64(n))
 	q.inLine = 0
 	q.line, _ = q.line.Type(q.mode, typed)
 	q.l.idle.touch()

@@ -84,6 +84,7 @@ func (l *live) publish() {
 	})
 	close(l.ready)
 	l.c.changes.add(l.id)
+	l.c.meter.Runs.Add(1)
 	l.c.log.Info("run started", "session", l.id, "pid", l.proc.Identity().PID)
 	l.modes.ask = l.ask
 	go l.run()

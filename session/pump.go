@@ -97,6 +97,7 @@ func lost(err error) bool { return errors.Is(err, store.ErrLost) || errors.Is(er
 // lose stops the program of a session that somebody else may be writing, and
 // writes nothing more.
 func (l *live) lose(err error) {
+	l.c.meter.LostLeases.Add(1)
 	l.c.log.Error("lease lost", "session", l.id, "err", err)
 	l.drop()
 	l.proc.Stop(0)
@@ -113,6 +114,7 @@ func (l *live) drop() {
 func (l *live) report(err error) {
 	text := cause(err)
 	if old := l.trouble.Swap(&text); old == nil {
+		l.c.meter.StorageErrors.Add(1)
 		l.c.log.Error("storage error", "session", l.id, "err", err)
 	}
 	l.w.Wake()

@@ -87,6 +87,7 @@ func (s *Store) newWriter(row *Row, h *hub, hole bool) (*Writer, error) {
 		Keep:        s.options.Keep,
 		End:         row.Cursor,
 		Hole:        hole,
+		Syncs:       &s.meter.Syncs,
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"holdfast/metrics"
 )
 
 const (
@@ -25,6 +27,8 @@ type logOptions struct {
 	Keep        int64 // the last Keep bytes are always kept; 0: all
 	End         int64 // where the log is known to have ended; what is missing before it stays missing
 	Hole        bool  // begin a new segment 1 GiB after the end
+
+	Syncs *metrics.Histogram // how long each sync of a segment took; may be nil
 
 	hook hook // nil but in tests
 }

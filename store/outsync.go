@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // sync returns when everything that was appended before the call is on disk.
@@ -50,7 +51,12 @@ func (l *outputLog) syncSegment(first int64) error {
 	if err := l.opts.hook.at("sync"); err != nil {
 		return err
 	}
-	return f.Sync()
+	begun := time.Now()
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	l.opts.Syncs.Observe(time.Since(begun))
+	return nil
 }
 
 // failed tells a sync that could not be tried, as when no descriptor is left,

@@ -65,6 +65,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"holdfast/metrics"
 )
 
 const (
@@ -88,6 +91,7 @@ type Store struct {
 	dir     string
 	options Options
 	hook    hook // nil outside tests; set before the first use
+	meter   Meter
 
 	mu   sync.Mutex      // guards the fields below; order in the package doc
 	rows map[string]seen // what was last read of sessions without a writer here
@@ -124,6 +128,28 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, errors.New("open store: other users can change its folder; chmod go-w it, and check what is in it")
 	}
 	return s, nil
+}
+
+// A Meter has what a Store has done since Open, in this process. Its fields may
+// be read at any time.
+type Meter struct {
+	Appended atomic.Int64      // bytes of output
+	Appends  metrics.Histogram // of output to a log, one for each Append that worked
+	Syncs    metrics.Histogram // of files with output: how long the disk took
+}
+
+// Meter returns what the store counts.
+func (s *Store) Meter() *Meter { return &s.meter }
+
+// Followers returns how many Followers are open.
+func (s *Store) Followers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, h := range s.hubs {
+		n += h.followers
+	}
+	return n
 }
 
 // Dir returns the store's folder, as it was given to Open.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Writer is the lease holder's hand on one session. There is one for each
@@ -135,9 +136,12 @@ func (w *Writer) Append(p []byte) error {
 	if w.fenced.Load() {
 		return ErrFenced
 	}
+	begun := time.Now()
 	if err := w.log.append(p); err != nil {
 		return err
 	}
+	w.s.meter.Appends.Observe(time.Since(begun))
+	w.s.meter.Appended.Add(int64(len(p)))
 	w.hub.wake()
 	return nil
 }
