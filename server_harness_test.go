@@ -26,12 +26,16 @@ import (
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
-// roleEnv makes the test binary the program itself.
+// roleEnv makes the test binary the program itself, or what that is measured
+// against.
 const roleEnv = "HOLDFAST_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(roleEnv) == "main" {
+	switch os.Getenv(roleEnv) {
+	case "main":
 		main()
+	case "floor":
+		serveFloor(os.Args[1])
 	}
 	code := m.Run()
 	if binDir != "" {

@@ -11,7 +11,7 @@ import (
 const (
 	// maxStreams is how many event streams, followed outputs and input
 	// streams may be open at once.
-	maxStreams = 256
+	maxStreams = 512
 
 	// maxConns is how many connections each listener serves at once. More
 	// wait in the kernel's queue.
