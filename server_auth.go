@@ -96,7 +96,7 @@ func (s *server) postLogin(w http.ResponseWriter, r *http.Request) error {
 		Path:     "/",
 		MaxAge:   int(cookieAge.Seconds()),
 		HttpOnly: true,
-		Secure:   r.TLS != nil,
+		Secure:   r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https", // a lie makes a cookie that is of no use
 		SameSite: http.SameSiteStrictMode,
 	})
 	w.WriteHeader(http.StatusNoContent)
