@@ -109,7 +109,7 @@ func TestEveryEventIsDocumented(t *testing.T) {
 	page := readPage(t, "docs/events.md")
 	for _, kind := range []session.EventKind{
 		session.KindSession, session.KindOutput, session.KindBytes, session.KindRun, session.KindResize, session.KindGap, session.KindLive, session.KindPing,
-		session.KindBind, session.KindSessions, session.KindEnd,
+		session.KindBind, session.KindSessions, session.KindEnd, session.KindTerminal,
 	} {
 		if !strings.Contains(page, "\n| `"+string(kind)+"` |") {
 			t.Errorf("docs/events.md has no %q", kind)

@@ -133,6 +133,7 @@ func badValues(folder string) []badRequest {
 			badRequest{"a huge cursor", "GET", at + "/events?from=99999999999999999999", "", 400, "malformed-request", "from is"},
 			badRequest{"past the end", "GET", at + "/events?from=99999999", "", 416, "no-such-range", "past the end"},
 			badRequest{"a watch that is none", "GET", at + "/events?watch=2", "", 400, "malformed-request", "watch"},
+			badRequest{"a tail that is none", "GET", at + "/events?tail=0", "", 400, "malformed-request", "tail"},
 			badRequest{"a terminal that is none", "GET", at + "/events?terminal=yes", "", 400, "malformed-request", "terminal"},
 			badRequest{"a query that is none", "GET", at + "/events?from=%zz", "", 400, "malformed-request", "query"},
 		)

@@ -243,6 +243,19 @@ func cursorIn(q url.Values, name string, otherwise session.Cursor) (session.Curs
 	}
 }
 
+// tailIn returns how much of the end of the log a stream is to begin with.
+func tailIn(q url.Values) (session.Cursor, error) {
+	v := q.Get("tail")
+	if v == "" {
+		return session.Cursor{}, nil
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n <= 0 {
+		return session.Cursor{}, malformed("tail is %q; it must be a number of bytes", shorten(v))
+	}
+	return session.Tail(n), nil
+}
+
 // parseCursor reads an offset in bytes, or -N for the last N.
 func parseCursor(name, v string) (n int64, last bool, err error) {
 	digits, last := strings.CutPrefix(v, "-")

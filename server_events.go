@@ -55,7 +55,11 @@ func (s *server) subscribe(r *http.Request) (stream *session.Stream, again bool,
 	if err != nil {
 		return nil, false, err
 	}
-	from, err := cursorIn(q, "from", session.Cursor{})
+	tail, err := tailIn(q)
+	if err != nil {
+		return nil, false, err
+	}
+	from, err := cursorIn(q, "from", tail)
 	if err != nil {
 		return nil, false, err
 	}
@@ -73,7 +77,7 @@ func (s *server) subscribe(r *http.Request) (stream *session.Stream, again bool,
 		}
 	}
 	stream, err = s.ctl.Stream(o)
-	return stream, from != session.Cursor{} && from != session.FromOffset(0), err
+	return stream, from != tail && from != session.FromOffset(0), err
 }
 
 // comeBack goes on where a client was in the session last. It returns no

@@ -161,7 +161,7 @@ func TestTheBoundStreamFollowsTheBinding(t *testing.T) {
 func TestATerminalTakesOverFromTheServer(t *testing.T) {
 	ts := startServer(t, nil)
 	v := ts.make("/sessions", "sh", "-c", `stty raw -echo; byte() { dd bs=1 count="$1" 2>/dev/null; }; printf ready
-		for n in 1 2; do
+		for n in 1 2 3; do
 			byte 1 >/dev/null
 			printf '\033[5n'
 			case $(byte 1) in T) printf '(T)' ;; *) printf "($(byte 3))" ;; esac
@@ -172,10 +172,18 @@ func TestATerminalTakesOverFromTheServer(t *testing.T) {
 	ts.awaitOutput(v.ID, "([0n)")
 
 	s := ts.events(path + "/events?terminal=1")
+	s.await("terminal")
 	s.await("live")
 	ts.do("POST", path+"/input", "GT", "Content-Type", "text/plain")
-	if got := ts.output(v.ID); !strings.HasSuffix(got, "(T)") {
-		t.Errorf("with a terminal the program was answered %q", got)
+	if got := ts.events(path + "/events?terminal=1").await("terminal").data; got != `{"answers":true}` {
+		t.Errorf("a terminal that comes is told %s", got)
+	}
+	if got := s.await("terminal").data; got != `{"answers":false}` {
+		t.Errorf("a terminal after which another comes is told %s", got)
+	}
+	ts.do("POST", path+"/input", "GT", "Content-Type", "text/plain")
+	if got := ts.output(v.ID); !strings.HasSuffix(got, "([0n)\x1b[5n(T)\x1b[5n(T)") {
+		t.Errorf("with terminals the program was answered %q", got)
 	}
 }
 

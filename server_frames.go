@@ -66,6 +66,9 @@ type (
 	cursorData struct {
 		Cursor int64 `json:"cursor"`
 	}
+	terminalData struct {
+		Answers bool `json:"answers"`
+	}
 	gapData struct {
 		From int64 `json:"from"`
 		To   int64 `json:"to"`
@@ -92,6 +95,8 @@ func frameData(ev *session.Event) any {
 		return runData{ev.Run}
 	case session.KindLive, session.KindPing:
 		return cursorData{ev.Cursor}
+	case session.KindTerminal:
+		return terminalData{ev.Answers}
 	case session.KindGap:
 		return gapData{ev.From, ev.To}
 	case session.KindEnd:

@@ -31,6 +31,8 @@ func TestFrames(t *testing.T) {
 			"id: " + someID + "/9\nevent: bytes\ndata: \"/wo=\"\n\n"},
 		{"resize", session.Event{Kind: session.KindResize, ID: someID, Cursor: 9, Cols: 132, Rows: 50},
 			"id: " + someID + "/9\nevent: resize\ndata: {\"cols\":132,\"rows\":50}\n\n"},
+		{"terminal", session.Event{Kind: session.KindTerminal, ID: someID, Cursor: 9, Answers: true},
+			"id: " + someID + "/9\nevent: terminal\ndata: {\"answers\":true}\n\n"},
 		{"live", session.Event{Kind: session.KindLive, ID: someID, Cursor: 9},
 			"id: " + someID + "/9\nevent: live\ndata: {\"cursor\":9}\n\n"},
 		{"gap", session.Event{Kind: session.KindGap, ID: someID, Cursor: 40, From: 9, To: 40},

@@ -36,6 +36,8 @@ type clientStream struct {
 	path string
 	last string // id of the last event; empty: none came
 
+	answers bool // a terminal does, as the connection said
+
 	body  io.ReadCloser // nil: not connected
 	lines *bufio.Scanner
 	retry time.Duration // until the next try
@@ -101,6 +103,10 @@ func (s *clientStream) Next(ctx context.Context) (session.Event, error) {
 			}
 			s.Close()
 			s.retry = firstRetry
+			if s.answers { // nobody knows who does until it is back
+				s.answers = false
+				return session.Event{Kind: session.KindTerminal}, nil
+			}
 		}
 		if ctx.Err() != nil {
 			return session.Event{}, ctx.Err()
@@ -150,6 +156,9 @@ func (s *clientStream) read() (session.Event, error) {
 			if err == nil && id != "" {
 				s.last = id
 			}
+			if e.Kind == session.KindTerminal {
+				s.answers = e.Answers
+			}
 			return e, err
 		}
 	}
@@ -166,6 +175,7 @@ type eventData struct {
 	Run      int    `json:"run"`
 	From     int64  `json:"from"`
 	To       int64  `json:"to"`
+	Answers  bool   `json:"answers"`
 	State    string `json:"state"`
 	ExitCode *int   `json:"exit_code"`
 	Signal   string `json:"signal"`
@@ -190,7 +200,7 @@ func decodeEvent(kind session.EventKind, id string, data []byte) (session.Event,
 	default:
 		var d eventData
 		err = json.Unmarshal(data, &d)
-		e.Cols, e.Rows, e.Run, e.From, e.To = d.Cols, d.Rows, d.Run, d.From, d.To
+		e.Cols, e.Rows, e.Run, e.From, e.To, e.Answers = d.Cols, d.Rows, d.Run, d.From, d.To, d.Answers
 		if kind == session.KindEnd {
 			e.View = &session.View{ID: e.ID, State: d.State, ExitCode: d.ExitCode, Signal: d.Signal}
 		}

@@ -32,7 +32,7 @@ type front struct {
 	at      session.Cursor // what the terminal has had of it
 	modes   session.Modes  // what that has made of the terminal
 	replay  session.Replay // what it has had since it fell behind
-	live    bool           // it has caught up, and answers what a program asks
+	answers bool           // it answers what the program asks
 	marred  bool           // a notice stands on the screen
 	cleared bool           // the screen is to be empty after the command line
 
@@ -150,7 +150,7 @@ func (f *front) show(ctx context.Context) error {
 		return explain(f.view.ID, err)
 	}
 	defer stream.Close()
-	f.live, f.replay = false, session.Replay{}
+	f.answers, f.replay = false, session.Replay{}
 	f.resize(ctx)
 	id := f.view.ID
 	for typed := f.mode == watches; ; {
@@ -187,9 +187,12 @@ func (f *front) take(e *session.Event) error {
 		reset := f.modes.Reset()
 		f.modes = session.Modes{}
 		return f.write(reset)
-	case session.KindLive:
-		f.live = true
-		return f.write(f.replay.Rest())
+	case session.KindTerminal:
+		rest := f.replay.Rest()
+		f.answers = e.Answers
+		if f.answers {
+			return f.write(rest)
+		}
 	case session.KindGap:
 		f.at = session.FromOffset(e.To)
 		f.tellGap(e)

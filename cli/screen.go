@@ -35,11 +35,11 @@ func (f *front) tellGap(e *session.Event) {
 	f.tty.write(fmt.Sprintf("\r\n[%d bytes of output are gone]\r\n", e.To-e.From))
 }
 
-// write puts output on the terminal, without what would make it answer while
-// that is a replay.
+// write puts output on the terminal, without what would make it answer where
+// that is not for it to do: in a replay, or while another terminal does.
 func (f *front) write(p []byte) error {
 	var err error
-	if f.live && f.mode != watches || !f.tty.interactive() {
+	if f.answers || !f.tty.interactive() {
 		_, err = f.tty.Write(p)
 	} else {
 		err = f.replay.To(f.tty, p)

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,7 +112,7 @@ func TestServerAnswersUntilATerminalIsLive(t *testing.T) {
 
 	s := openStream(t, c, StreamOptions{ID: v.ID, Terminal: true})
 	ask("S;S;S;") // it does not show yet
-	events(t, s, KindLive)
+	events(t, s, KindTerminal)
 	typeIn(t, c, v.ID, "GT")
 	waitFor(t, c, v.ID, "an answer", func(View) bool { return len(asked(t, c, v.ID)) >= 8 })
 	if got := asked(t, c, v.ID); got != "S;S;S;T;" {
@@ -121,64 +122,105 @@ func TestServerAnswersUntilATerminalIsLive(t *testing.T) {
 	ask("S;S;S;T;S;")
 }
 
-// A terminal that comes while a program asks: the one or the other answers.
-func TestQueryIsAnsweredOnceWhileATerminalComes(t *testing.T) {
+// Terminals that come, take over from each other and go while a program asks:
+// each question is answered once, by one of them or by the server.
+func TestQueryIsAnsweredOnceWhileTerminalsComeAndGo(t *testing.T) {
 	c := open(t, t.TempDir())
 	v := asker(t, c)
-	want := 0
-	for range 60 {
-		go c.Input(context.Background(), v.ID, Input{Data: []byte("G")})
-		for range rand.IntN(60) { // which takes about as long as the asker needs
-			output(t, c, v.ID)
-		}
-		s := openStream(t, c, StreamOptions{ID: v.ID, From: FromLast(0), Terminal: true})
-		live := false
-		for said := len(asked(t, c, v.ID)) > want; !said; {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			e, err := s.Next(ctx)
-			cancel()
-			if err != nil {
-				t.Fatal(err)
+	var asking sync.Mutex // a terminal that goes while it is asked gives no answer
+	var all sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	defer all.Wait()
+	defer cancel()
+	for range 2 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				visit, done := context.WithTimeout(ctx, time.Duration(rand.IntN(8_000))*time.Microsecond)
+				answerAsTerminal(t, visit, c, v.ID, &asking)
+				done()
+				<-time.After(time.Duration(rand.IntN(4_000)) * time.Microsecond)
 			}
-			live = live || e.Kind == KindLive
-			if live && strings.Contains(string(e.Data), "\x1b[5n") {
-				typeIn(t, c, v.ID, "T")
-			}
-			said = strings.Contains(string(e.Data), ";")
-		}
-		s.Close()
-		want += 2
-		if got := asked(t, c, v.ID); len(got) != want {
-			t.Fatalf("the program was answered %q, want %d answers", got, want/2)
-		}
+		})
 	}
-	t.Log(asked(t, c, v.ID))
+	for n := range 300 {
+		asking.Lock()
+		typeIn(t, c, v.ID, "G")
+		waitFor(t, c, v.ID, "an answer", func(View) bool { return len(asked(t, c, v.ID)) >= 2*(n+1) })
+		asking.Unlock()
+		<-time.After(time.Duration(rand.IntN(500)) * time.Microsecond)
+	}
+	cancel()
+	all.Wait()
+	said := asked(t, c, v.ID)
+	if by := strings.Count(said, "T;"); len(said) != 600 || by == 0 || by == 300 {
+		t.Errorf("300 questions were answered %q", said)
+	}
 }
 
-func TestTerminalJoinsBehindWhatWasAnswered(t *testing.T) {
+// answerAsTerminal follows a session as a terminal does, until ctx ends. While
+// it is the one that answers it does not go if a program may ask.
+func answerAsTerminal(t *testing.T, ctx context.Context, c *Controller, id string, asking *sync.Mutex) {
+	s, err := c.Stream(StreamOptions{ID: id, From: FromLast(0), Terminal: true})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer s.Close()
+	for mine := false; ; {
+		if mine && ctx.Err() != nil && asking.TryLock() {
+			defer asking.Unlock()
+			s.Close()
+			return
+		}
+		look, done := context.WithTimeout(t.Context(), time.Millisecond)
+		e, err := s.Next(look)
+		done()
+		switch {
+		case err != nil && ctx.Err() != nil && !mine:
+			return
+		case e.Kind == KindTerminal:
+			mine = e.Answers
+		case mine && strings.Contains(string(e.Data), "\x1b[5n"):
+			if _, err := c.Input(t.Context(), id, Input{Data: []byte("T")}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestTheLastTerminalAnswersBehindWhatWasAnswered(t *testing.T) {
 	var all terminals
-	one, two := new(Stream), new(Stream)
+	at := func(id string, cursor int64) *Stream { return &Stream{id: id, cursor: cursor} }
+	join := func(s *Stream, over bool) bool { ok, _ := all.join(s, over); return ok }
+	all.begin("a")
 	if !all.absent("a", 0, 10) {
 		t.Error("nobody is there, but somebody answers")
 	}
-	if all.join("a", one, 0) || !all.join("a", one, 10) || !all.join("b", two, 0) {
+	one := at("a", 10)
+	if join(at("a", 9), true) || !join(one, false) || !join(at("b", 0), false) {
 		t.Error("want a terminal to join only behind what was answered, in its own session")
 	}
 	if !all.absent("a", 5, 10) || all.absent("a", 10, 20) {
 		t.Error("want a terminal to answer what comes after it has joined, and nothing before")
 	}
-	all.leave("a", two)
-	if all.absent("a", 20, 30) {
-		t.Error("the wrong terminal has left")
+	if n := all.pass(one, 15); n != 15 {
+		t.Errorf("a terminal alone has %d of 15 bytes", n)
 	}
-	all.leave("a", one)
-	if !all.absent("a", 20, 30) {
-		t.Error("a terminal that has left answers")
+	one.cursor = 25
+	two := at("a", 30)
+	if join(at("a", 24), true) || join(two, false) || !join(two, true) {
+		t.Error("want a terminal to take over only where that is asked, and behind what the other was given")
 	}
-	all.forget("a")
-	all.leave("b", two)
-	if len(all.from)+len(all.answered) != 0 {
-		t.Errorf("left over: %v, %v", all.from, all.answered)
+	if all.over(one) || all.pass(one, 15) != 5 || all.absent("a", 29, 30) || all.absent("a", 30, 31) {
+		t.Error("want one terminal to answer up to 30, and the other from there on")
+	}
+	if one.cursor = 30; !all.over(one) || !all.leave(one) || all.leave(one) {
+		t.Error("want a terminal to leave when it has passed its part")
+	}
+	all.pass(two, 5)
+	all.leave(two)
+	if join(at("a", 34), true) || !all.absent("a", 35, 40) {
+		t.Error("a terminal that has left answers, or what it was given is answered again")
 	}
 }
 

@@ -13,6 +13,7 @@ const (
 	KindRun      EventKind = "run"      // Run: a run of the program begins here, behind the output of another
 	KindResize   EventKind = "resize"   // Cols and Rows, from Cursor on
 	KindLive     EventKind = "live"     // the reader has caught up, once
+	KindTerminal EventKind = "terminal" // Answers: whether the terminal that shows the stream answers what is asked from here on
 	KindGap      EventKind = "gap"      // From and To: bytes that are no longer there
 	KindPing     EventKind = "ping"     // nothing happened for a while
 	KindEnd      EventKind = "end"      // View: the run is over and all of it was sent
@@ -32,6 +33,7 @@ type Event struct {
 	Cols, Rows uint16
 	Run        int
 	Deleted    bool
+	Answers    bool
 }
 
 // A Cursor is where a Stream begins. Its zero value is a bounded tail of the
@@ -53,6 +55,9 @@ const (
 
 // FromOffset is the cursor at a byte of the log.
 func FromOffset(n int64) Cursor { return Cursor{fromOffset, n} }
+
+// Tail is the bounded tail with a bound of its own, n > 0 bytes of the log.
+func Tail(n int64) Cursor { return Cursor{fromTail, n} }
 
 // FromLast is the cursor n bytes before the end, or at the oldest byte.
 func FromLast(n int64) Cursor { return Cursor{fromLast, n} }

@@ -55,11 +55,15 @@ func (c *Controller) begin(id string) (*live, error) {
 	}
 	l.input = newQueue(l, c.cfg.InputTimeout)
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closing {
+	closing := c.closing
+	if !closing {
+		c.live[id] = l
+	}
+	c.mu.Unlock()
+	if closing {
 		return nil, ErrClosing
 	}
-	c.live[id] = l
+	c.terminals.begin(id)
 	return l, nil
 }
 
@@ -164,7 +168,7 @@ func (l *live) unregister() {
 	l.c.mu.Lock()
 	delete(l.c.live, l.id)
 	l.c.mu.Unlock()
-	l.c.terminals.forget(l.id)
+	l.c.terminals.end(l.id)
 }
 
 // transition saves what follows from ev. With fn, more of the row is changed

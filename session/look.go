@@ -39,6 +39,9 @@ func (s *Stream) lookSession() (Event, time.Duration, error) {
 	if e, ok := s.lookView(row); ok {
 		return e, 0, nil
 	}
+	if s.answers && (s.shown.held || s.c.terminals.over(s)) {
+		return s.standBack(), 0, nil
+	}
 	return s.lookLog(row)
 }
 
@@ -133,6 +136,11 @@ func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
 		e.From, e.To, e.Cursor = gap.From, gap.To, gap.To
 		s.cursor = gap.To
 		return e, 0, nil
+	}
+	if n > 0 && s.answers {
+		if n = s.c.terminals.pass(s, n); n == 0 {
+			return s.standBack(), 0, nil
+		}
 	}
 	if n > 0 {
 		return s.output(limited[:n], row)
@@ -247,15 +255,57 @@ func wholeRunes(p []byte) int {
 	return len(p)
 }
 
+// stepIn has the terminal answer from now on, in place of any other; if the
+// stream is live, only where there is none.
+func (s *Stream) stepIn() (Event, bool) {
+	ok, another := s.c.terminals.join(s, !s.live)
+	if !ok {
+		return Event{}, false
+	}
+	if another {
+		s.wakeOthers()
+	}
+	s.answers = true
+	e := s.event(KindTerminal)
+	e.Answers = true
+	return e, true
+}
+
+// standBack has the terminal answer no more.
+func (s *Stream) standBack() Event {
+	if s.c.terminals.leave(s) {
+		s.wakeOthers()
+	}
+	s.answers = false
+	return s.event(KindTerminal)
+}
+
+// wakeOthers has the streams of the session look who answers.
+func (s *Stream) wakeOthers() {
+	l := s.c.lookup(s.id)
+	if l == nil {
+		return
+	}
+	select {
+	case <-l.ready:
+		if l.w != nil {
+			l.w.Wake()
+		}
+	default: // nothing was printed yet
+	}
+}
+
 // lookEnd tells that the reader has caught up, and that the run is over.
 func (s *Stream) lookEnd(row *store.Row) Event {
 	if s.modes != nil {
 		return s.tellModes()
 	}
-	if !s.live {
-		if s.o.Terminal && !s.c.terminals.join(s.id, s, s.cursor) {
-			return Event{} // there is more, by now
+	if s.o.Terminal && !s.answers && !s.shown.held {
+		if e, ok := s.stepIn(); ok || !s.live {
+			return e // or there is more, by now
 		}
+	}
+	if !s.live {
 		s.live = true
 		return s.event(KindLive)
 	}

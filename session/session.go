@@ -14,10 +14,11 @@
 //     exception: when the new program does not start, the old session stays
 //     stopped.
 //   - Reading never waits for a session's program, for a start or for a stop.
-//   - What a program asks its terminal is answered by whoever holds the session,
-//     until a Stream of a terminal has caught up, and by that terminal from then
-//     on. Of output that comes while it catches up each query is answered once,
-//     if the terminal keeps back what it answers before KindLive.
+//   - What a program asks its terminal is answered by the terminal whose Stream
+//     came last and has caught up, and while there is none by whoever holds the
+//     session. Each query is answered once, also while terminals come and go, if
+//     they answer only where KindTerminal says so. A terminal that goes while it
+//     is asked may leave a query without an answer.
 //
 // # What it does not
 //

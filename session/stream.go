@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"sync"
@@ -23,8 +24,8 @@ type StreamOptions struct {
 	From  Cursor // in that session
 	Watch bool   // also every change of any session; stay open over ends and new runs
 
-	// Terminal: a terminal shows the stream, and from KindLive on its answers
-	// to what the program asks are typed.
+	// Terminal: a terminal shows the stream, and types what it answers to the
+	// program where KindTerminal says so.
 	Terminal bool
 }
 
@@ -38,18 +39,20 @@ type Stream struct {
 	bound *binding
 
 	// Of the session that is followed; f is nil while there is none.
-	id     string
-	f      *store.Follower
-	cursor int64
-	shown  shown
-	modes  []byte        // of the terminal at the cursor, still to be told
-	marks  []store.Entry // runs and resizes still to be told
-	cols   uint16        // the size that was told last
-	rows   uint16
-	read   int64 // place in the journal
-	live   bool  // KindLive was sent
-	ended  int   // the run whose end was sent
-	over   bool  // KindEnd was sent, and is the last
+	id      string
+	f       *store.Follower
+	cursor  int64
+	shown   shown
+	modes   []byte        // of the terminal at the cursor, still to be told
+	marks   []store.Entry // runs and resizes still to be told
+	cols    uint16        // the size that was told last
+	rows    uint16
+	read    int64 // place in the journal
+	live    bool  // KindLive was sent
+	answers bool  // what KindTerminal said last
+	span    span  // what the terminal answers, if it does; guarded by c.terminals
+	ended   int   // the run whose end was sent
+	over    bool  // KindEnd was sent, and is the last
 
 	place   int64 // in the changes
 	pending []string
@@ -145,7 +148,7 @@ func (s *Stream) follow(id string) error {
 	case fromLast:
 		s.cursor = max(oldest, end-s.at.offset)
 	default:
-		if s.cursor, s.modes, err = s.tail(entries, oldest, end); err != nil {
+		if s.cursor, s.modes, err = s.tail(entries, oldest, end, cmp.Or(s.at.offset, tailBytes)); err != nil {
 			s.unfollow()
 			return err
 		}
@@ -155,14 +158,14 @@ func (s *Stream) follow(id string) error {
 		s.unfollow()
 		return ErrPastEnd
 	}
-	s.shown, s.marks, s.cols, s.rows, s.read, s.live, s.ended = shown{}, nil, 0, 0, read, false, 0
+	s.shown, s.marks, s.cols, s.rows, s.read, s.live, s.answers, s.ended = shown{}, nil, 0, 0, read, false, false, 0
 	s.addMarks(entries)
 	return nil
 }
 
 func (s *Stream) unfollow() {
 	if s.f != nil {
-		s.c.terminals.leave(s.id, s)
+		s.standBack()
 		s.f.Close()
 		s.f, s.id = nil, ""
 	}

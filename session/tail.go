@@ -13,10 +13,10 @@ import (
 // them.
 const blindScan = 1 << 20
 
-// tail returns the cursor of a bounded tail, and what brings a fresh terminal
+// tail returns the cursor of a tail of at most that many bytes, and what brings a fresh terminal
 // to the modes that hold there. What it reads does not grow with the log.
-func (s *Stream) tail(entries []store.Entry, oldest, end int64) (cut int64, modes []byte, err error) {
-	want := max(oldest, end-tailBytes)
+func (s *Stream) tail(entries []store.Entry, oldest, end, most int64) (cut int64, modes []byte, err error) {
+	want := max(oldest, end-most)
 	if want == 0 {
 		return 0, nil, nil
 	}
