@@ -59,10 +59,12 @@ export const input = (id, bytes, key) =>
 
 /**
  * The address of the event stream of a session, or of the store without one.
- * terminal tells that the one who reads it answers the program.
+ * It begins at a place in the output, or else with a tail: of that many bytes,
+ * or of the server's choice for null. terminal tells that the one who reads it
+ * can answer the program.
  */
-export function eventsURL(id, from, terminal = false) {
-  const query = new URLSearchParams({ watch: 1, ...(from !== null && { from }), ...(terminal && { terminal: 1 }) });
+export function eventsURL(id, { from = null, tail = null, terminal = false }) {
+  const query = new URLSearchParams({ watch: 1, ...(from !== null ? { from } : tail && { tail }), ...(terminal && { terminal: 1 }) });
   return id ? `${at(id, '/events')}?${query}` : 'events?watch=1';
 }
 
@@ -70,7 +72,7 @@ export function eventsURL(id, from, terminal = false) {
 export const outputURL = (id) => at(id, '/output');
 
 /** Asks whether an event stream can begin; an EventSource does not tell why not. */
-export const tryEvents = (id, from) => request('HEAD', eventsURL(id, from));
+export const tryEvents = (id, from) => request('HEAD', eventsURL(id, { from }));
 
 /**
  * Takes the token out of the address, so that neither the address bar nor the

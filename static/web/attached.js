@@ -43,13 +43,15 @@ export class Attached {
       scrolled: () => this.#history?.draw(),
       found: handlers.found,
     });
-    this.#claim = new Claim(this.#screen, () => this.#stream.reopen());
-    this.#stream = new Stream((id, from) => api.eventsURL(id, from), {
+    this.#claim = new Claim(this.#screen);
+    this.#stream = new Stream((id, where) => api.eventsURL(id, { ...where, terminal: this.#screen.isTerminal }), {
       ...handlers,
+      modes: (bytes) => this.#screen.write(bytes, () => {}),
       bytes: (bytes, cursor) => this.#write(bytes, cursor),
       gap: (from, to) => this.#screen.note(`bytes ${from} to ${to} of the output no longer exist`),
       run: () => this.#screen.restart(),
       resize: (cols, rows) => this.#resized({ cols, rows }),
+      answers: (on) => this.#screen.answer(on),
       end: () => {},
       lost: () => this.#lost(),
       phase: (name) => this.#phase(name),
@@ -172,7 +174,7 @@ export class Attached {
   }
 
   #write(bytes, cursor) {
-    this.#screen.write(bytes, this.#stream.phase !== 'live', () => {
+    this.#screen.write(bytes, () => {
       if (this.#screen.pending < least) {
         this.#stream.full = false;
       }
@@ -187,7 +189,7 @@ export class Attached {
   /** Begins anew, with the last bytes. */
   #reload(bytes) {
     this.#screen.clear();
-    this.#stream.follow(this.#session.id, -bytes);
+    this.#stream.follow(this.#session.id, bytes);
   }
 
   /** Tells whether a person may type, and says why not. */
@@ -198,14 +200,17 @@ export class Attached {
       }
       return false;
     }
-    if (this.#stream.phase === 'live' && this.#claim.typed()) {
-      this.#sender.hold(); // until the stream is begun again, as the terminal's
+    if (this.#stream.phase === 'live') {
+      this.#claim.typed();
+    }
+    if (this.#stream.displaced) {
+      this.#stream.reopen(); // from here on this terminal answers the program
     }
     return true;
   }
 
   #input(bytes, person) {
-    if (person ? this.#mayType() : this.#claim.held && this.#session.live) {
+    if (person ? this.#mayType() : this.#session?.live) {
       this.#sender.type(bytes, person);
     }
   }

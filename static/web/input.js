@@ -51,9 +51,15 @@ export class Sender {
     this.#outlive();
   }
 
-  /** Types bytes; person tells whether somebody typed them. */
+  /**
+   * Types bytes; person tells whether somebody typed them. Others answer the
+   * program: late answers are dropped, they would be typed text.
+   */
   type(bytes, person = true) {
-    this.#queue.push({ bytes, run: this.#run, person });
+    if (this.#held && !person) {
+      return;
+    }
+    this.#queue.push({ bytes, run: this.#run, person, answer: !person });
     if (this.#held && person) {
       this.#report({ kind: 'waiting' });
     }
@@ -164,6 +170,7 @@ export class Sender {
     const parts = [];
     let size = 0;
     let person = false;
+    let answer = true;
     while (this.#queue.length && size < batchSize && this.#queue[0].paste === paste) {
       const item = this.#queue.shift();
       const part = item.bytes.subarray(0, cutAt(item.bytes, batchSize - size));
@@ -176,6 +183,7 @@ export class Sender {
       parts.push(part);
       size += part.length;
       person ||= item.person;
+      answer &&= item.answer === true;
     }
     if (paste) {
       paste.begun = true;
@@ -186,7 +194,7 @@ export class Sender {
       bytes.set(part, at);
       at += part.length;
     }
-    return { bytes, run: this.#run, person, paste, key: newKey(), tries: 0 };
+    return { bytes, run: this.#run, person, answer, paste, key: newKey(), tries: 0 };
   }
 
   async #send(batch) {
@@ -211,7 +219,10 @@ export class Sender {
   }
 
   async #failed(batch, error) {
-    const { bytes, run, person, paste, tries } = batch;
+    const { bytes, run, person, answer, paste, tries } = batch;
+    if (answer) {
+      return;
+    }
     if (error.status === 429) {
       const written = error.problem.written ?? 0;
       this.#stuck = true;

@@ -131,7 +131,13 @@ export class Screen {
     this.#pre.setAttribute('aria-live', on ? 'polite' : 'off');
   }
 
-  write(bytes, replayed, done) {
+  get isTerminal() {
+    return false;
+  }
+
+  answer() {}
+
+  write(bytes, done) {
     this.#text.write(bytes);
     this.#draw();
     done();

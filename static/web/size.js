@@ -12,34 +12,24 @@ const hand = matchMedia('(max-width: 720px) and (pointer: coarse)');
  * A Claim makes a session as large as this window, from when its person types
  * or asks until somebody elsewhere does. On a phone its person has to ask.
  *
- * The one who has the claim is the session's terminal: only that tab sends
- * what the emulator answers to programs. Two windows of one browser tell each
- * other; others see that the size is no more what they asked for.
- *
- * changed() is called when `held` may have changed.
+ * Two windows of one browser tell each other; others see that the size is no
+ * more what they asked for.
  */
 export class Claim {
   #screen;
-  #changed;
   #session = null;
   #held = false;
   #asked = []; // sizes that this page asked for, from the one that it was told last
   #asking = 0; // requests that are not answered
   #tabs = new BroadcastChannel('holdfast');
 
-  constructor(screen, changed) {
+  constructor(screen) {
     this.#screen = screen;
-    this.#changed = changed;
     this.#tabs.onmessage = ({ data }) => {
       if (this.#held && data === this.#session?.id) {
-        this.#release();
+        this.#held = false;
       }
     };
-  }
-
-  /** Whether the session follows this window. */
-  get held() {
-    return this.#held;
   }
 
   /** Goes to a session; mine tells that it was made for this window. */
@@ -57,20 +47,17 @@ export class Claim {
     this.#session = session;
   }
 
-  /** Somebody types. It returns whether that takes the claim: then changed() follows. */
+  /** Somebody types, which takes the claim. */
   typed() {
-    const takes = !this.#held && !hand.matches;
-    if (takes && !this.#asking) {
+    if (!this.#held && !hand.matches && !this.#asking) {
       this.take();
     }
-    return takes;
   }
 
   /** Makes the session as large as the window, and keeps it so. */
   async take() {
     this.#tabs.postMessage(this.#session.id);
     this.#held = (await this.#ask()) || this.#held;
-    this.#changed();
   }
 
   /** The session has a size. live tells that it has it now. */
@@ -79,7 +66,7 @@ export class Claim {
     if (at >= 0) {
       this.#asked.splice(0, at);
     } else if (live && this.#held && !this.#asking) {
-      this.#release(); // somebody elsewhere asked for it
+      this.#held = false; // somebody elsewhere asked for it
     }
   }
 
@@ -88,11 +75,6 @@ export class Claim {
     if (this.#held) {
       this.#ask();
     }
-  }
-
-  #release() {
-    this.#held = false;
-    this.#changed();
   }
 
   /** Asks for the window's size, and returns whether the session is to have it. */

@@ -12,6 +12,9 @@ const maxDelay = 10_000;
 
 const encoder = new TextEncoder();
 
+/** The place in the output after an event. */
+const place = ({ lastEventId }) => Number(lastEventId.slice(lastEventId.lastIndexOf('/') + 1));
+
 function decodeBase64(text) {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
@@ -26,8 +29,11 @@ function decodeBase64(text) {
  * 'closed', 'waiting' (for the next try, or while asleep or full),
  * 'connecting', 'replaying' (what was there when it connected), or 'live'.
  *
- * Handlers: bytes(bytes, cursor), gap(from, to), resize(cols, rows), run()
- * where another run of the program begins, perhaps told again, session(view), sessions(change), end(state), phase(name), lost() when a
+ * Handlers: modes(bytes) has what stands in front of a tail, bytes(bytes,
+ * cursor) what is in the log; gap(from, to), resize(cols, rows), run()
+ * where another run of the program begins, perhaps told again, answers(on)
+ * where what is asked in the output is for this page to answer or no more,
+ * session(view), sessions(change), end(state), phase(name), lost() when a
  * connection failed or is given up, other than for a full terminal, and
  * check(): a promise that must be kept before a failed stream is tried again;
  * it is rejected to try later, and kept with false to give up.
@@ -37,9 +43,12 @@ export class Stream {
   #url;
   #source = null;
   #id = null;
-  #from = null; // where it was told to begin, until there is a cursor
+  #tail = null; // bytes to begin with, until there is a cursor; null: the server's choice
+  #cut = false; // the first output is awaited, behind what brings a fresh terminal to its modes
   #first = null; // the first byte that was handed on; null: nothing yet
   #cursor = null; // every byte from there to here was handed on; null: nothing yet
+  #answers = false; // what is asked from the cursor on is for this page to answer
+  #displaced = false; // another terminal took that over
   #end = null; // the log's end when this connection was made; null: not known
   #phase = 'closed';
   #failures = 0;
@@ -67,14 +76,20 @@ export class Stream {
     return this.#first;
   }
 
+  /** Whether another terminal took over what is asked; reopen() takes it back. */
+  get displaced() {
+    return this.#displaced;
+  }
+
   /**
-   * Follows a session; null: none. It begins as from says, in the words of the
-   * server, or else with the server's choice of a tail.
+   * Follows a session; null: none. It begins with that many of the last bytes,
+   * or with the server's choice of a tail.
    */
-  follow(id, from = null) {
+  follow(id, tail = null) {
     this.#id = id;
-    this.#from = from;
+    this.#tail = tail;
     this.#first = this.#cursor = null;
+    this.#cut = false;
     this.#failures = 0;
     this.#full = false;
     this.#open();
@@ -131,6 +146,8 @@ export class Stream {
     clearTimeout(this.#retry);
     this.#source?.close();
     this.#source = null;
+    this.#displaced = false;
+    this.#setAnswers(false);
     this.#setPhase(phase);
   }
 
@@ -141,12 +158,23 @@ export class Stream {
     }
   }
 
+  #setAnswers(answers) {
+    if (answers !== this.#answers) {
+      this.#answers = answers;
+      this.#on.answers(answers);
+    }
+  }
+
   #open() {
     this.#drop('waiting');
     if (this.#asleep || this.#full) {
       return;
     }
-    const source = new EventSource(this.#url(this.#id, this.#cursor ?? this.#from));
+    if (this.#cut) {
+      this.#first = this.#cursor = null; // the modes have not come, and do not come for a cursor
+    }
+    const source = new EventSource(this.#url(this.#id, { from: this.#cursor, tail: this.#tail }));
+    this.#cut = this.#id !== null && this.#cursor === null;
     this.#source = source;
     this.#heard = Date.now();
     this.#end = null;
@@ -165,12 +193,13 @@ export class Stream {
     listen('error', () => this.#failed());
     listen('ping', () => {});
     listen('sessions', (event) => this.#on.sessions(JSON.parse(event.data)));
-    ofSession('output', (text, event) => this.#take(encoder.encode(text), event.lastEventId));
-    ofSession('bytes', (text, event) => this.#take(decodeBase64(text), event.lastEventId));
+    ofSession('output', (text, event) => this.#take(encoder.encode(text), place(event)));
+    ofSession('bytes', (text, event) => this.#take(decodeBase64(text), place(event)));
     ofSession('gap', ({ from, to }) => this.#skip(from, to));
     ofSession('run', () => this.#on.run());
     ofSession('live', ({ cursor }) => this.#caughtUp(cursor));
-    ofSession('resize', ({ cols, rows }) => this.#on.resize(cols, rows));
+    ofSession('resize', ({ cols, rows }, event) => this.#resized(cols, rows, place(event)));
+    ofSession('terminal', ({ answers }) => this.#turn(answers));
     ofSession('session', (view) => this.#session(view));
     ofSession('end', (end) => this.#on.end(end));
   }
@@ -185,8 +214,9 @@ export class Stream {
 
   #failed() {
     this.#end = null;
+    this.#setAnswers(false);
     this.#on.lost();
-    if (this.#source.readyState !== EventSource.CLOSED) {
+    if (this.#source.readyState !== EventSource.CLOSED && !this.#cut) {
       this.#setPhase('connecting'); // the browser tries again, with its last id
       return;
     }
@@ -226,12 +256,30 @@ export class Stream {
     this.#on.session(view);
   }
 
-  #take(bytes, eventId) {
-    const end = Number(eventId.slice(eventId.lastIndexOf('/') + 1));
-    const start = end - bytes.length;
-    if (this.#cursor === null) {
-      this.#first = this.#cursor = start;
+  #turn(answers) {
+    this.#displaced = this.#answers && !answers;
+    this.#setAnswers(answers);
+  }
+
+  /** A size, of which the first tells where the output begins. */
+  #resized(cols, rows, at) {
+    this.#cursor ??= at;
+    this.#first ??= at;
+    this.#on.resize(cols, rows);
+  }
+
+  #take(bytes, end) {
+    if (this.#cut && this.#cursor !== null) {
+      this.#cut = false;
+      const modes = bytes.length - (end - this.#cursor);
+      if (modes > 0) {
+        this.#on.modes(bytes.subarray(0, modes));
+        bytes = bytes.subarray(modes);
+      }
     }
+    const start = end - bytes.length;
+    this.#cursor ??= start;
+    this.#first ??= start;
     if (start > this.#cursor) {
       this.#skip(this.#cursor, start);
     }
@@ -258,6 +306,7 @@ export class Stream {
   #caughtUp(cursor) {
     this.#cursor ??= cursor;
     this.#first ??= cursor;
+    this.#cut = false;
     this.#setPhase('live');
   }
 }

@@ -30,7 +30,8 @@ export class Screen {
   #fit = new FitAddon();
   #leftovers;
   #search;
-  #replaying = 0; // writes of replayed bytes that are not parsed yet
+  #answering = false; // what is parsed is for this page to answer
+  #muted = 0; // things to come in what is written; nothing before them is answered any more
   #pending = 0; // bytes that are not parsed yet
   #key = null; // what the key that is being handled sends
 
@@ -110,13 +111,21 @@ export class Screen {
     this.#term.options.screenReaderMode = on;
   }
 
-  /** Writes bytes of the session; replayed ones are not answered. */
-  write(bytes, replayed, done) {
+  /** Whether it answers what programs ask. */
+  get isTerminal() {
+    return true;
+  }
+
+  /** Whether the queries in what is written from now on are answered. */
+  answer(on) {
+    this.#term.write('', () => (this.#answering = on));
+  }
+
+  /** Writes bytes of the session. */
+  write(bytes, done) {
     this.#pending += bytes.length;
-    this.#replaying += replayed ? 1 : 0;
     this.#term.write(bytes, () => {
       this.#pending -= bytes.length;
-      this.#replaying -= replayed ? 1 : 0;
       done();
     });
   }
@@ -128,19 +137,19 @@ export class Screen {
 
   /** Another run of the program begins: nothing that the last one set is left. */
   restart() {
-    this.#replaying++;
+    this.#muted++;
     this.#leftovers.remove();
-    this.#term.write('', () => this.#replaying--);
+    this.#term.write('', () => this.#muted--);
   }
 
   /** Forgets everything that was written; nothing of it is answered any more. */
   clear() {
-    this.#replaying++;
+    this.#muted++;
     this.#term.write('', () => {
       this.#term.reset();
       this.#term.clearSelection();
       this.#search.end();
-      this.#replaying--;
+      this.#muted--;
     });
   }
 
@@ -216,14 +225,14 @@ export class Screen {
     this.#on.paste(encode(brackets ? `\x1b[200~${plain}${end}` : plain), encode(end));
   }
 
-  // While replayed bytes are parsed, the emulator answers queries that
-  // the program asked long ago. Some keys look like answers; onKey announces
-  // them.
+  // The emulator answers all queries, also those that the program asked long
+  // ago or that another terminal answers. Some keys look like answers; onKey
+  // announces them.
   #send(data) {
     const key = this.#key === data;
     this.#key = null;
     const person = key || !answers.test(data);
-    if (person || this.#replaying === 0) {
+    if (person || (this.#answering && !this.#muted)) {
       this.#on.input(new TextEncoder().encode(data), person);
     }
   }
