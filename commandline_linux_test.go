@@ -93,6 +93,7 @@ func TestCommandLine(t *testing.T) {
 	help, _, _ = strings.Cut(help, "```")
 	s.see("holdfast> /help\n" + help + "holdfast>")
 	s.keys("Escape")
+	s.see("$ echo hello\nhello\n$")
 
 	// A refused command leaves one where one was, and the screen comes back.
 	s.command("frk")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -202,14 +203,19 @@ func secured(next http.Handler) http.Handler {
 
 // writeJSON sends v with a status. It is built whole before the first byte.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
-	var body strings.Builder
+	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
+	return writeEncoded(w, status, body.Bytes())
+}
+
+// writeEncoded answers with JSON.
+func writeEncoded(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, err := io.WriteString(w, body.String())
+	_, err := w.Write(body)
 	return err
 }

@@ -314,3 +314,8 @@ func wantProblem(t *testing.T, a answer, status int, name string) problem {
 	}
 	return p
 }
+
+// sessionList is the answer to GET /sessions.
+type sessionList struct {
+	Sessions []session.View `json:"sessions"`
+}

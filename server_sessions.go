@@ -28,10 +28,6 @@ func (s *server) resolve(ref string) (string, error) {
 	return id, err
 }
 
-type sessionList struct {
-	Sessions []session.View `json:"sessions"`
-}
-
 func (s *server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	q, err := query(r)
 	if err != nil {
@@ -41,11 +37,11 @@ func (s *server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	if !state.State(f.State).Valid() && f.State != session.Unreadable {
 		return malformed("state is %q; it must be pending, running, idle, stopped, ended, interrupted or unreadable", shorten(f.State))
 	}
-	views, err := s.ctl.List(f)
+	body, err := s.ctl.AppendList([]byte(`{"sessions":`), f)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, sessionList{views})
+	return writeEncoded(w, http.StatusOK, append(body, "}\n"...))
 }
 
 // created answers with a new session and where it is.

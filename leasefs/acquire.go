@@ -132,8 +132,8 @@ func lockOnce(path string, o Options) (*Lease, error) {
 	}
 	locks := o.locker()
 	if err := locks.try(f); err != nil {
-		f.Close()
 		table.drop(is.fileID)
+		f.Close()
 		return nil, err
 	}
 	l := newLease(f, path, is.fileID, o)

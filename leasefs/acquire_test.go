@@ -2,11 +2,13 @@ package leasefs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -207,7 +209,7 @@ func TestWhatIsNotALockFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestClaimComesWithTheLockAndBeforeTheRecord(t *testing.T) {
+func TestClaimComesWithTheLockAndTheRecord(t *testing.T) {
 	path := lockPath(t)
 	stale := self().Self
 	stale.PID, stale.Since = 99999, time.Now()
@@ -221,8 +223,8 @@ func TestClaimComesWithTheLockAndBeforeTheRecord(t *testing.T) {
 		if busy, err := Busy(path, 0); !busy || err != nil {
 			t.Errorf("Busy in Claim = %v, %v, want true", busy, err)
 		}
-		if h, err := ReadHolder(path); h != nil || err != nil {
-			t.Errorf("record in Claim = %v, %v, want none: the last holder's is not true", h, err)
+		if h, err := ReadHolder(path); err != nil || h == nil || h.PID != o.Self.PID {
+			t.Errorf("record in Claim = %v, %v, want ours", h, err)
 		}
 		return nil
 	}
@@ -276,4 +278,26 @@ func TestHeldErrorTellsPeople(t *testing.T) {
 	if long := (&HeldError{Holder: &Holder{PID: 1, Host: strings.Repeat("é", 100)}}).Error(); len(long) > 130 {
 		t.Errorf("text of %d bytes: %q", len(long), long)
 	}
+}
+
+// A file system gives the number of a removed file to the next one: who has
+// just let go of the one must not be taken for the holder of the other.
+func TestLeasesOfNewFilesAreNeverHeld(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 500 {
+				l, err := Acquire(filepath.Join(dir, fmt.Sprintf("%d-%d.lock", g, i)), self())
+				if err != nil {
+					t.Errorf("Acquire of a new file: %v", err)
+					return
+				}
+				if err := l.Remove(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -39,21 +39,26 @@ func newLease(f *os.File, path string, id fileID, o Options) *Lease {
 	return l
 }
 
-// open claims what is leased and says who has it. If claim fails, the lease is
-// given back.
+// open says who has the lease and claims what is leased. If claim fails, the
+// lease is given back.
 func (l *Lease) open(o Options) (*Lease, error) {
-	// Whose record this was does not hold the lease: nobody is to read it
-	// while claim is at work. What fails here fails again below.
-	_ = l.file.Truncate(0)
+	// Before the claim: whose record was there does not hold the lease, and
+	// who dies while claim is at work is known to have been at work. The
+	// record is for people and for those who clear up. Without one, on a full
+	// disk for example, the lease is as good, and is needed to delete what
+	// fills the disk.
+	// Written before the rest is cut off, so that the file is never empty.
+	n, _ := l.file.WriteAt(l.record, 0)
+	if n < len(l.record) {
+		n = 0
+	}
+	_ = l.file.Truncate(int64(n))
 	if o.Claim != nil {
 		if err := o.Claim(); err != nil {
 			_ = l.finish(o.New || errors.Is(err, fs.ErrNotExist))
 			return nil, err
 		}
 	}
-	// The record is for people. Without one, on a full disk for example, the
-	// lease is as good, and is needed to delete what fills the disk.
-	_, _ = l.file.WriteAt(l.record, 0)
 	return l, nil
 }
 
@@ -84,7 +89,6 @@ func (l *Lease) end(unlink bool) error {
 	}
 	l.ended = true
 	table.ending(l)
-	defer table.drop(l.id)
 
 	var unlinked error
 	if unlink && unlinksOpen && l.current() == nil {
@@ -94,6 +98,7 @@ func (l *Lease) end(unlink bool) error {
 		_ = l.file.Truncate(0) // what stays is ignored by the next holder
 	}
 	unlocked := l.locks.unlock(l.file)
+	table.drop(l.id)
 	closed := l.file.Close()
 	if l.test.unlinkAfterUnlock {
 		os.Remove(l.path)

@@ -35,9 +35,9 @@
 //     this process, keyed by device and inode, refuses a second lease.
 //  2. fcntl(F_OFD_SETLK), or what stands for it, on one byte at 1<<30.
 //  3. stat of the path: another file there, or none, means start over.
-//  4. ftruncate: whose record this was is gone.
+//  4. pwrite, ftruncate: the record is ours, whose it was before.
 //  5. Options.Claim: what is leased still exists, and its fence is raised.
-//  6. pwrite of the holder record.
+//     A holder that dies here, or later, has left its record.
 //
 // Release: ftruncate, unlock, close, in that order and only when all writers
 // have stopped. The unlock is explicit because a child between fork and exec

@@ -84,7 +84,8 @@ func (r *registry) ending(l *Lease) {
 	r.entries[l.id].begun = time.Now()
 }
 
-// drop forgets a file, after it was unlocked.
+// drop forgets a file, after it was unlocked and before it is closed: the
+// number of a file that is removed and closed goes to the next one.
 func (r *registry) drop(id fileID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

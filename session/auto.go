@@ -15,23 +15,28 @@ import (
 const autoResumes = 4
 
 // AutoResume starts interrupted sessions that want it again, the newest
-// first, at most limit of them. It marks them at once, so that their readers
-// wait for the new run, and starts them in the background; the channel is
-// closed when all of them were tried. It goes on until ctx ends.
+// first, at most limit of them. It looks at all sessions and starts those in
+// the background, until ctx ends; the channel is closed when all of them were
+// tried. Until it is known that a session is not among them, its readers wait
+// for the new run.
 //
 // Each session is tried once. One that does not start stays interrupted, with
 // its cause, and says why in its row; one whose program ends at once is an
 // ended one like any other.
 func (c *Controller) AutoResume(ctx context.Context, limit int) <-chan struct{} {
-	due := c.interrupted(limit)
 	c.mu.Lock()
-	for _, row := range due {
-		c.due[row.ID] = true
-	}
+	c.looking = true
 	c.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		due := c.interrupted(ctx, limit)
+		c.mu.Lock()
+		c.looking = false
+		for _, row := range due {
+			c.due[row.ID] = true
+		}
+		c.mu.Unlock()
 		var wg sync.WaitGroup
 		turn := make(chan struct{}, autoResumes)
 		for _, row := range due {
@@ -46,15 +51,19 @@ func (c *Controller) AutoResume(ctx context.Context, limit int) <-chan struct{} 
 	return done
 }
 
-// interrupted returns the sessions that AutoResume starts.
-func (c *Controller) interrupted(limit int) []*store.Row {
-	ids, err := c.store.IDs()
+// interrupted returns the sessions that AutoResume starts. It makes every row
+// true on its way.
+func (c *Controller) interrupted(ctx context.Context, limit int) []*store.Row {
+	found, err := c.store.Rows()
 	if err != nil {
 		c.log.Warn("sessions not resumed", "err", err)
 	}
 	var rows []*store.Row
-	for _, id := range ids {
-		row, err := c.store.Row(id)
+	for _, f := range found {
+		if ctx.Err() != nil {
+			return nil
+		}
+		row, err := c.trueRow(f)
 		if err == nil && row.State == state.Interrupted && row.AutoResume {
 			rows = append(rows, row)
 		}
@@ -95,12 +104,13 @@ func (c *Controller) resumeDue(ctx context.Context, id string) {
 // this process's own Close interrupts is not, nor is one that it is about to
 // resume: their readers come back, or go on.
 func (c *Controller) Final(row *store.Row) bool {
-	return row.State != state.Interrupted || !c.isClosing() && !c.isDue(row.ID)
+	return row.State != state.Interrupted || !c.isClosing() && !c.isDue(row)
 }
 
-// isDue reports whether a session is about to be resumed.
-func (c *Controller) isDue(id string) bool {
+// isDue reports whether an interrupted session is about to be resumed, or may
+// be.
+func (c *Controller) isDue(row *store.Row) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.due[id]
+	return c.due[row.ID] || c.looking && row.AutoResume
 }

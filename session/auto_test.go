@@ -138,7 +138,11 @@ func TestAutoResumeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	<-c.AutoResume(ctx, 100)
-	if got, err := c.Get(v.ID); err != nil || got.State != "interrupted" || got.Problem != "" || c.isDue(v.ID) {
+	row, err := c.Row(v.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Get(v.ID); err != nil || got.State != "interrupted" || got.Problem != "" || !c.Final(row) {
 		t.Errorf("after the end of ctx = %+v, %v; want interrupted as before", got, err)
 	}
 }

@@ -119,19 +119,19 @@ func (c *Controller) scan(stop <-chan struct{}) {
 // stamps returns what tells one version of a session from another, for the
 // sessions that are not live here.
 func (c *Controller) stamps() map[string]any {
-	ids, err := c.store.IDs()
+	rows, err := c.store.Rows()
 	if err != nil {
 		c.log.Warn("store not scanned", "err", err)
 	}
-	stamps := make(map[string]any, len(ids))
-	for _, id := range ids {
-		if c.lookup(id) != nil {
+	stamps := make(map[string]any, len(rows))
+	for _, f := range rows {
+		if c.lookup(f.ID) != nil {
 			continue
 		}
-		if row, _, err := c.truth(id); err != nil {
-			stamps[id] = err.Error()
+		if row, err := c.trueRow(f); err != nil {
+			stamps[f.ID] = err.Error()
 		} else {
-			stamps[id] = row
+			stamps[f.ID] = row
 		}
 	}
 	return stamps

@@ -42,6 +42,7 @@ type Controller struct {
 	family   leasefs.Family
 	profiles map[string]Profile
 	changes  changes
+	shelf    atomic.Pointer[shelf]
 
 	terminals terminals
 	hook      func(step string) // tests pause a step; nil otherwise
@@ -57,6 +58,7 @@ type Controller struct {
 	reserved map[string]*reservation
 	live     map[string]*live
 	due      map[string]bool // sessions that AutoResume has still to start
+	looking  bool            // AutoResume does not know them yet
 }
 
 // Open returns a Controller for the store, with the binding that the store

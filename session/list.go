@@ -1,12 +1,10 @@
 package session
 
 import (
-	"cmp"
 	"errors"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"holdfast/store"
 )
@@ -23,28 +21,32 @@ type Filter struct {
 // List returns the sessions that f selects, newest activity first. Sessions
 // that cannot be read are in it, with the reason.
 func (c *Controller) List(f Filter) ([]View, error) {
-	ids, err := c.store.IDs()
-	if err != nil {
-		return nil, err
+	items, err := c.items(f)
+	views := make([]View, len(items))
+	for n, i := range items {
+		views[n] = i.view
 	}
-	views := make([]View, 0, len(ids))
-	for _, id := range ids {
-		v, err := c.Get(id)
-		if err == nil && f.Match(&v) {
-			views = append(views, v)
-		}
-	}
-	slices.SortFunc(views, func(a, b View) int {
-		return cmp.Or(-activity(&a).Compare(activity(&b)), strings.Compare(a.ID, b.ID))
-	})
-	return views, nil
+	return views, err
 }
 
-func activity(v *View) time.Time {
-	if v.ActiveAt == nil {
-		return time.Time{}
+// AppendList appends what List returns to b, as a JSON array.
+func (c *Controller) AppendList(b []byte, f Filter) ([]byte, error) {
+	items, err := c.items(f)
+	if err != nil {
+		return b, err
 	}
-	return *v.ActiveAt
+	size := 2
+	for _, i := range items {
+		size += len(i.encode()) + 1
+	}
+	b = append(slices.Grow(b, size), '[')
+	for n, i := range items {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, i.encode()...)
+	}
+	return append(b, ']'), nil
 }
 
 // Match reports whether f selects a session.
@@ -86,9 +88,13 @@ func Newest(views []View, dir string) (v View, ok bool) {
 func (c *Controller) Get(id string) (View, error) {
 	v, err := c.trueView(id)
 	if e, ok := errors.AsType[*store.DamagedError](err); ok {
-		return View{ID: id, State: Unreadable, Reason: e.Reason, Argv: []string{}}, nil
+		return unreadable(id, e), nil
 	}
 	return v, err
+}
+
+func unreadable(id string, e *store.DamagedError) View {
+	return View{ID: id, State: Unreadable, Reason: e.Reason, Argv: []string{}}
 }
 
 // Resolve returns the id that a reference means: an id, the first 8 or more
@@ -101,14 +107,14 @@ func (c *Controller) Resolve(ref string) (string, error) {
 		}
 		return "", store.ErrNotFound
 	}
-	ids, err := c.store.IDs()
+	rows, err := c.store.Rows()
 	if err != nil {
 		return "", err
 	}
 	var found []string
-	for _, id := range ids {
-		if len(ref) >= minPrefix && strings.HasPrefix(id, ref) || ref != "" && c.named(id, ref) {
-			found = append(found, id)
+	for _, r := range rows {
+		if len(ref) >= minPrefix && strings.HasPrefix(r.ID, ref) || ref != "" && r.Row != nil && r.Row.Name == ref {
+			found = append(found, r.ID)
 		}
 	}
 	switch len(found) {
@@ -124,9 +130,4 @@ func (c *Controller) Resolve(ref string) (string, error) {
 		}
 	}
 	return "", e
-}
-
-func (c *Controller) named(id, name string) bool {
-	row, err := c.store.Row(id)
-	return err == nil && row.Name == name
 }

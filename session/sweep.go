@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"holdfast/leasefs"
@@ -11,27 +12,38 @@ import (
 )
 
 // CheckAll clears away what crashes left of sessions that were being made or
-// removed, and makes every row of the store true. A server does it once,
-// before it listens. Sessions that cannot be read or written are left as they
-// are.
+// removed, and makes the row of every session true whose holder died: it left
+// its record in the lock file. A server does it once, before it listens. A row
+// whose holder's record was lost too, to a power cut, is made true when the
+// session is looked at; AutoResume looks at all. Sessions that cannot be read
+// or written are left as they are.
 func (c *Controller) CheckAll() error {
-	found, err := c.sweep()
+	found, err := c.sweepMoves()
 	if err != nil {
 		return err
 	}
-	for _, f := range found {
+	swept, marked, err := c.sweepLocks()
+	for _, f := range append(found, swept...) {
 		c.log.Info("swept", "session", f.Session, "what", f.Problem, "done", f.Repaired)
 	}
-	ids, err := c.store.IDs()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if _, _, err := c.truth(id); err != nil && !errors.Is(err, store.ErrNotFound) {
+	for _, id := range marked {
+		if err := c.recover(id); err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, leasefs.ErrHeld) {
 			c.log.Warn("session not checked", "session", id, "err", err)
 		}
 	}
-	return nil
+	return err
+}
+
+// recover makes a session true that a holder has, or left when it died. What
+// was being written then goes with the opening.
+func (c *Controller) recover(id string) error {
+	row, err := c.store.Row(id)
+	if err == nil && row.State.Live() {
+		_, _, err = c.truth(id)
+	} else if err == nil {
+		_, err = c.amend(id, func(*store.Row) error { return nil })
+	}
+	return err
 }
 
 // sweep removes what crashes left of sessions that were being made, removed or
@@ -39,16 +51,11 @@ func (c *Controller) CheckAll() error {
 // under way in another process is held there, and left alone; a probe that
 // loses its file begins anew.
 func (c *Controller) sweep() (found []Finding, err error) {
-	ids, err := c.store.Leftovers()
-	if err != nil {
+	if found, err = c.sweepMoves(); err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
-		if err := c.remove(id); !errors.Is(err, leasefs.ErrHeld) {
-			found = append(found, Finding{id, "half made or half removed", err == nil})
-		}
-	}
-	if ids, err = c.store.Torn(); err != nil {
+	ids, err := c.store.Torn()
+	if err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
@@ -60,15 +67,32 @@ func (c *Controller) sweep() (found []Finding, err error) {
 			found = append(found, Finding{id, "half written", err == nil})
 		}
 	}
-	swept, err := c.sweepLocks()
+	swept, _, err := c.sweepLocks()
 	return append(found, swept...), err
 }
 
-func (c *Controller) sweepLocks() (found []Finding, err error) {
+// sweepMoves removes sessions that were being made or removed.
+func (c *Controller) sweepMoves() (found []Finding, err error) {
+	ids, err := c.store.Leftovers()
+	for _, id := range ids {
+		if err := c.remove(id); !errors.Is(err, leasefs.ErrHeld) {
+			found = append(found, Finding{id, "half made or half removed", err == nil})
+		}
+	}
+	return found, err
+}
+
+// sweepLocks removes lock files without a session. It returns the sessions
+// whose lock file has a record: they are held, or their holder died.
+func (c *Controller) sweepLocks() (found []Finding, marked []string, err error) {
 	dir := filepath.Join(c.store.Dir(), "locks")
 	locks, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	ids, err := c.store.IDs() // after the locks: a new session's lock is there before it
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, e := range locks {
 		if leasefs.IsProbe(e.Name()) {
@@ -78,13 +102,19 @@ func (c *Controller) sweepLocks() (found []Finding, err error) {
 		if !ok || !store.ValidID(id) {
 			continue
 		}
-		if _, err := c.store.Row(id); !errors.Is(err, store.ErrNotFound) {
+		if _, known := slices.BinarySearch(ids, id); known {
+			if info, err := e.Info(); err == nil && info.Size() > 0 {
+				marked = append(marked, id)
+			}
 			continue
+		}
+		if _, err := c.store.Row(id); !errors.Is(err, store.ErrNotFound) {
+			continue // the list may be from a cache
 		}
 		// There is nothing to remove but the lock file, under its own lock.
 		if err := c.remove(id); !errors.Is(err, leasefs.ErrHeld) {
 			found = append(found, Finding{id, "lock file without a session", errors.Is(err, store.ErrNotFound)})
 		}
 	}
-	return found, nil
+	return found, marked, nil
 }

@@ -46,6 +46,15 @@ func (c *Controller) truth(id string) (*store.Row, *leasefs.HeldError, error) {
 	return w.Row(), nil, nil
 }
 
+// trueRow returns what is true of a session of a list.
+func (c *Controller) trueRow(f store.Found) (*store.Row, error) {
+	if f.Err != nil || !f.Row.State.Live() {
+		return f.Row, f.Err
+	}
+	row, _, err := c.truth(f.ID)
+	return row, err
+}
+
 // Row returns the row of a session as it is true now; see store.Row. The death
 // of a process that held the session changes none of its files: who waits for
 // it asks again.

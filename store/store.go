@@ -97,6 +97,9 @@ type Store struct {
 	rows map[string]seen // what was last read of sessions without a writer here
 	hubs map[string]*hub // sessions that this process writes or follows
 	ids  listing
+
+	rowsMu sync.Mutex // makes Rows read once for all who ask meanwhile; held over I/O; guards found
+	found  found
 }
 
 // A listing is what the sessions folder had in it.
@@ -168,8 +171,7 @@ func (s *Store) LockPath(id string) string {
 // shared: do not change it. While the folder does not change, IDs costs one
 // stat.
 func (s *Store) IDs() ([]string, error) {
-	dir := filepath.Join(s.dir, "sessions")
-	info, err := os.Stat(dir)
+	info, err := os.Stat(s.sessions())
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -180,7 +182,7 @@ func (s *Store) IDs() ([]string, error) {
 	if known.at == at {
 		return known.ids, nil
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(s.sessions())
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}

@@ -126,6 +126,7 @@ func (w *Writer) replaceLocked(next *Row, durable bool) error {
 	}
 	w.at = at
 	w.row.Store(next)
+	w.s.touch()
 	return nil
 }
 
