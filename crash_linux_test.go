@@ -25,7 +25,7 @@ const rounds = 50
 func TestKilledAgainAndAgain(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	w := newWorld(t, seed)
+	w := newWorld(t, seed, 4)
 	for round := range rounds {
 		if w.rnd.IntN(5) == 0 {
 			w.killTheStart()
@@ -35,11 +35,12 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("round %d", round)
 		}
-		w.work()
+		w.work(60)
 	}
 	w.start(true)
 	w.check()
 	w.endAll()
+	w.end()
 	t.Logf("%d kills, %d requests, %d sessions, %d bytes compared", w.kills, w.requests.Load(), len(w.known), w.compared)
 }
 
@@ -50,6 +51,7 @@ type world struct {
 	rnd     *rand.Rand
 	dir     string // of the store
 	cwd     string // of the programs
+	exe     string // of the server; see startServerProcess
 	family  leasefs.Family
 	p       *serverProcess
 	ts      *testServer // for requests to p
@@ -60,6 +62,7 @@ type world struct {
 	left     atomic.Int64 // requests that are answered before the kill
 	requests atomic.Int64
 	dying    atomic.Bool // the server is being killed: any request may fail
+	resting  atomic.Bool // clients begin nothing more
 	readers  sync.WaitGroup
 
 	kills    int
@@ -69,7 +72,7 @@ type world struct {
 	known map[string]*known // by id
 }
 
-func newWorld(t *testing.T, seed uint64) *world {
+func newWorld(t *testing.T, seed uint64, clients uint64) *world {
 	t.Helper()
 	w := &world{
 		t: t, rnd: rand.New(rand.NewPCG(seed, 0)),
@@ -78,7 +81,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	if err := os.WriteFile(filepath.Join(w.cwd, "text"), mixedOutput(w.rnd, 6000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for i := range uint64(4) {
+	for i := range clients {
 		w.clients = append(w.clients, &client{w: w, binds: i == 0, number: i, rnd: rand.New(rand.NewPCG(seed, i+1))})
 	}
 	var err error
@@ -107,7 +110,7 @@ func (w *world) launch(resumes bool) {
 	if !resumes {
 		args = append(args, "--no-auto-resume")
 	}
-	w.p = launch(w.t, "", w.dir, args...)
+	w.p = launch(w.t, w.exe, w.dir, args...)
 }
 
 func (w *world) kill() {
@@ -126,18 +129,28 @@ func (w *world) killTheStart() {
 }
 
 // work lets the clients at the server until it is killed: in the middle of
-// what they do after some number of answers.
-func (w *world) work() {
-	w.left.Store(w.rnd.Int64N(60))
-	delay := time.Duration(w.rnd.IntN(5000)) * time.Microsecond
+// what they do after some number of answers, most at most.
+func (w *world) work(most int64) {
+	over := w.act(w.rnd.Int64N(most))
+	<-time.After(time.Duration(w.rnd.IntN(5000)) * time.Microsecond)
+	w.kill()
+	<-over
+	w.readers.Wait()
+	w.ts.unix.CloseIdleConnections()
+}
+
+// act lets the clients at the server, and returns after so many answers. They
+// go on until the server dies or they are to rest; then over is closed.
+func (w *world) act(answers int64) (over <-chan struct{}) {
+	w.left.Store(answers)
 	for _, k := range w.sessions() {
 		w.read(k)
 	}
-	enough := make(chan struct{})
+	enough, done := make(chan struct{}), make(chan struct{})
 	var clients sync.WaitGroup
 	for _, c := range w.clients {
 		clients.Go(func() {
-			for c.act() {
+			for !w.resting.Load() && c.act() {
 				w.requests.Add(1)
 				if w.left.Add(-1) == -1 {
 					close(enough)
@@ -145,17 +158,12 @@ func (w *world) work() {
 			}
 		})
 	}
-	over := make(chan struct{})
-	go func() { clients.Wait(); close(over) }()
+	go func() { clients.Wait(); close(done) }()
 	select {
 	case <-enough:
-	case <-over: // each has found an error
+	case <-done: // each has found an error
 	}
-	<-time.After(delay)
-	w.kill()
-	<-over
-	w.readers.Wait()
-	w.ts.unix.CloseIdleConnections()
+	return done
 }
 
 // sessions returns all that are not deleted, as far as is known.
@@ -171,8 +179,8 @@ func (w *world) sessions() []*known {
 	return all
 }
 
-// endAll starts and stops every session, reads all of them to the end, deletes
-// them, and ends the server. Nothing is left then but what each store has.
+// endAll starts and stops every session, reads all of them to the end, and
+// deletes them.
 func (w *world) endAll() {
 	w.t.Helper()
 	for _, k := range w.sessions() {
@@ -197,6 +205,11 @@ func (w *world) endAll() {
 		k.gone = true
 	}
 	w.checkPrograms()
+}
+
+// end ends the server. Nothing is left then but what each store has.
+func (w *world) end() {
+	w.t.Helper()
 	w.p.Process.Signal(os.Interrupt)
 	if err := w.p.wait(); err != nil {
 		w.t.Errorf("serve: %v", err)
