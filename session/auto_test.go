@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"holdfast/state"
 )
 
 func TestAutoResume(t *testing.T) {
@@ -144,5 +146,44 @@ func TestAutoResumeEndsWithItsContext(t *testing.T) {
 	}
 	if got, err := c.Get(v.ID); err != nil || got.State != "interrupted" || got.Problem != "" || !c.Final(row) {
 		t.Errorf("after the end of ctx = %+v, %v; want interrupted as before", got, err)
+	}
+}
+
+// The record of a holder that died may be lost, to a power cut.
+func TestAutoResumeFindsADeathWithoutARecord(t *testing.T) {
+	dir := t.TempDir()
+	id, end := startHolder(t, dir, "")
+	end(true)
+	c := open(t, dir)
+	if err := os.Truncate(c.store.LockPath(id), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CheckAll(); err != nil {
+		t.Fatal(err)
+	}
+	<-c.AutoResume(t.Context(), 0)
+	if row, err := c.store.Row(id); err != nil || row.State != state.Interrupted || row.Cause != state.CauseGatewayCrash {
+		t.Errorf("the row says %+v, %v; want interrupted by a crash", row, err)
+	}
+}
+
+// What a crash left of a change to a session without a program goes too.
+func TestTheStartRemovesWhatWasHalfWritten(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, dir)
+	v := newSession(t, first, "true")
+	waitOver(t, first, v.ID)
+	c := open(t, dir)
+	temp := filepath.Join(dir, "sessions", v.ID, ".session.json.tmp-1")
+	for path, text := range map[string]string{temp: "{", c.store.LockPath(v.ID): "a record"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.CheckAll(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(temp); err == nil {
+		t.Error("the half written file is still there")
 	}
 }
