@@ -45,41 +45,6 @@ shellTest('vim and less are drawn as their files are, and follow the size of the
   await see(page, prompt);
 });
 
-shellTest('htop is drawn whole', async ({ page }) => {
-  await page.keyboard.type('htop\n');
-  await see(page, /PID.*USER.*Command/);
-  await see(page, /F1Help *F2Setup *F3Search.*F10Quit/);
-  const drawn = await screen(page);
-  assert.match(drawn.at(-1), /F10Quit/);
-  assert.ok(drawn.some((line) => /holdfast serve/.test(line) || /htop/.test(line)), drawn.join('\n'));
-  assert.ok(!drawn.join('').includes('\x1b'));
-  await page.keyboard.type('q');
-  await see(page, prompt);
-});
-
-shellTest('queries in replayed output are not answered, those in live output are, by one of two tabs', async ({ server, visitor, page, id }) => {
-  const other = await visitor.open(`${server.url}#${id}`);
-  await see(other, prompt);
-  await page.bringToFront();
-  await page.evaluate(() => window.dispatchEvent(new Event('focus')));
-
-  // Device attributes and cursor position; the answer ends with R.
-  const ask = String.raw`printf 'asked\e[c\e[6n'; IFS= read -rsd R -t 10 answer; printf '\r\n%q\r\n' "$answer"; IFS= read -rsn1 -t 1 more; echo "more=$more."`;
-  await page.keyboard.type(`${ask}\n`);
-  await see(page, /^\$'\\E\[\?1;2c\\E\[\d+;\d+'$/);
-  await see(page, /^more=\.$/);
-
-  const { cursor } = await server.get(id);
-  for (const one of [page, other]) {
-    const before = typed(one);
-    await one.reload();
-    await see(one, /^more=\.$/);
-    await one.waitForFunction(() => window.holdfast?.screen?.pending === 0);
-    assert.equal(typed(one), before, 'requests to type after a reload');
-  }
-  assert.equal((await server.get(id)).cursor, cursor, 'the log grew by a reload');
-});
-
 shellTest('a line that the kernel would cut is refused with the reason', async ({ server, page, id }) => {
   await page.keyboard.type('cat > taken\n');
   await see(page, /^\$ cat > taken$/);
