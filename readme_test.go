@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"holdfast/cli"
 )
 
 // A step is a command of a transcript and what it prints.
@@ -47,19 +49,18 @@ func TestTheTranscriptsWork(t *testing.T) {
 
 func TestEveryFlagIsDocumented(t *testing.T) {
 	page := readPage(t, "docs/operations.md")
-	var help bytes.Buffer
-	for _, command := range []string{"serve", "acp"} {
-		if err := run(t.Context(), []string{command, "--help"}, &help, io.Discard); err != nil {
-			t.Fatal(err)
+	for _, c := range commands() {
+		if c.name != "serve" && c.name != "acp" {
+			continue
 		}
-	}
-	flags := regexp.MustCompile(`(?m)^  --([a-z-]+)`).FindAllStringSubmatch(help.String(), -1)
-	if len(flags) == 0 {
-		t.Fatalf("--help has no flags:\n%s", help.String())
-	}
-	for _, f := range flags {
-		if !strings.Contains(page, "`--"+f[1]) {
-			t.Errorf("docs/operations.md has no --%s", f[1])
+		for _, f := range cli.Flags(c.run) {
+			row := "(?mi)^\\| [^|]*`" + cli.FlagWord(f) + "[` ][^|]*\\| "
+			if f.DefValue != "" && f.DefValue != "false" {
+				row += "`" + regexp.QuoteMeta(f.DefValue) + "` \\|"
+			}
+			if !regexp.MustCompile(row).MatchString(page) {
+				t.Errorf("docs/operations.md has no %s with its default %q", cli.FlagWord(f), f.DefValue)
+			}
 		}
 	}
 }
@@ -77,7 +78,10 @@ func TestEveryLogLineIsDocumented(t *testing.T) {
 		}
 		files = append(files, below...)
 	}
-	call := regexp.MustCompile(`\b[lL]og\.(?:Debug|Info|Warn|Error)(?:Context)?\((?:[\w.()]+, )?"([^"]+)"`)
+	call := regexp.MustCompile(`\b[lL]og\.(?:Debug|Info|Warn|Error)(?:Context)?\((?:[\w.()]+, )?"([^"]+)"(.*)`)
+	key := regexp.MustCompile(`"([a-z_]+)", `)
+	_, keys, _ := strings.Cut(page, "\nKeys: ")
+	keys, _, _ = strings.Cut(keys, "\n\n")
 	found := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
@@ -87,6 +91,11 @@ func TestEveryLogLineIsDocumented(t *testing.T) {
 			found++
 			if !strings.Contains(page, "`"+m[1]+"`") {
 				t.Errorf("docs/operations.md does not explain %q of %s", m[1], file)
+			}
+			for _, k := range key.FindAllStringSubmatch(m[2], -1) {
+				if !strings.Contains(keys, "`"+k[1]+"`") {
+					t.Errorf("docs/operations.md does not have the key %q of %s", k[1], file)
+				}
 			}
 		}
 	}

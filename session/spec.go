@@ -170,6 +170,9 @@ func checkEnv(env map[string]string) error {
 	return nil
 }
 
+// storeVariable has the store of a program.
+const storeVariable = "HOLDFAST_STORE"
+
 // environment is what a program gets: the environment of this process less
 // everything that is ours, the terminal's, and the spec's own.
 func environment(store, id string, own map[string]string) []string {
@@ -182,7 +185,7 @@ func environment(store, id string, own map[string]string) []string {
 	}
 	set := map[string]string{"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 	maps.Copy(set, own)
-	set["HOLDFAST_SESSION"], set["HOLDFAST_STORE"] = id, store
+	set["HOLDFAST_SESSION"], set[storeVariable] = id, store
 	for k, v := range set {
 		env = append(env, k+"="+v)
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"os"
 	"time"
 
 	"holdfast/leasefs"
@@ -106,14 +107,27 @@ func (c *Controller) settle(w *store.Writer) error {
 }
 
 // endLeftovers ends what an earlier run left behind, if it is the very
-// process that was recorded.
+// process that was recorded, and not that of a store which ours is a copy of.
 func (c *Controller) endLeftovers(row *store.Row) {
 	id := process.Identity{PID: row.PID, Start: row.PIDStart, Boot: row.Boot}
 	if row.PID == 0 {
+		return
+	}
+	if dir, known := process.Getenv(id, storeVariable); known && c.another(dir) {
 		return
 	}
 	class := state.ClassifyInterrupt(process.Alive(id), true)
 	if class == state.Orphaned && process.EndLeftovers(id) {
 		c.log.Info("leftovers ended", "session", row.ID, "pid", row.PID)
 	}
+}
+
+// another reports whether a store is at dir which is not ours by another path.
+func (c *Controller) another(dir string) bool {
+	theirs, err := os.Stat(dir)
+	if err != nil {
+		return false // moved to where ours is
+	}
+	ours, err := os.Stat(c.store.Dir())
+	return err == nil && !os.SameFile(theirs, ours)
 }

@@ -29,6 +29,9 @@ func identify(pid int) Identity { return Identity{PID: pid, Boot: BootID()} }
 // runs is not known without a start time.
 func runs(Identity) bool { return false }
 
+// Getenv is not known of other processes here.
+func Getenv(Identity, string) (string, bool) { return "", false }
+
 // members returns id.PID as long as its process group exists. There is no cheap
 // list of a kernel session here.
 func members(id Identity) []int {

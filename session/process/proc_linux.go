@@ -30,6 +30,21 @@ func runs(id Identity) bool {
 	return ok && st.start == id.Start && !st.dead
 }
 
+// Getenv returns what a variable was when the process with this identity
+// started its program, and whether that is known.
+func Getenv(id Identity, name string) (string, bool) {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(id.PID) + "/environ")
+	if err != nil || !runs(id) { // in this order: what was read is of this process
+		return "", false
+	}
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
+		if value, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {
+			return string(value), true
+		}
+	}
+	return "", false
+}
+
 // members returns the living processes of the kernel session that id leads or
 // led. A session's number is not given to a new process as long as the session
 // has members; a leader with another start time means that ours had none left.

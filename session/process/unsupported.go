@@ -32,6 +32,9 @@ func BootID() string { return "" }
 // Alive returns false: no process is known by its identity.
 func Alive(Identity) bool { return false }
 
+// Getenv returns false: nothing is known of a process.
+func Getenv(Identity, string) (string, bool) { return "", false }
+
 // EndLeftovers does nothing and returns false.
 func EndLeftovers(Identity) bool { return false }
 
