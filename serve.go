@@ -62,6 +62,12 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := store.Sweep(st.Dir()); err != nil {
 		return err
 	}
+	return f.serveStore(ctx, st, super, stdout, log)
+}
+
+// serveStore serves the sessions of a store that this process is the server
+// of.
+func (f *serveFlags) serveStore(ctx context.Context, st *store.Store, super *supervisor, stdout io.Writer, log *slog.Logger) error {
 	token, err := loadToken(st.Dir())
 	if err != nil {
 		return err
