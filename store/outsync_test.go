@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
