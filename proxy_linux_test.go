@@ -140,10 +140,10 @@ func logIn(ts *testServer, token string) {
 // printed, and goes on where it was cut off.
 func (ts *testServer) wantLive(id string) {
 	ts.t.Helper()
-	s := ts.events("/sessions/" + id + "/events?from=0")
 	ts.awaitOutput(id, "ready") // and its terminal does not echo
+	s := ts.events("/sessions/" + id + "/events?from=0")
+	seen, last := s.text("live"), "" // nothing comes after it yet
 	ts.do("POST", "/sessions/"+id+"/input?enter=1", "1 3")
-	seen, last := "", ""
 	for !strings.HasSuffix(seen, "3\r\n") {
 		e := s.await("output")
 		seen, last = seen+string(e.bytes(ts.t)), e.id

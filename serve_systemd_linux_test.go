@@ -231,21 +231,28 @@ func TestSocketsOfAnotherProcessAreLeftAlone(t *testing.T) {
 // The units of the page are what systemd can load.
 func TestTheUnitsOfThePage(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^```ini\n# (\\S+)\n(.*?)^```$").FindAllStringSubmatch(readPage(t, "docs/operations.md"), -1)
-	if len(blocks) != 3 {
-		t.Fatalf("docs/operations.md has %d units, want 3", len(blocks))
+	if len(blocks) != 4 {
+		t.Fatalf("docs/operations.md has %d units and drop-ins, want 4", len(blocks))
 	}
 	dir := t.TempDir()
 	for _, b := range blocks {
-		name, text := filepath.Base(b[1]), strings.ReplaceAll(b[2], "/usr/local/bin/holdfast", buildHoldfast(t))
-		name = strings.Replace(name, "@.", "@root.", 1)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		_, name, _ := strings.Cut(strings.Replace(b[1], "@.", "@root.", 1), "systemd/")
+		_, name, _ = strings.Cut(name, "/") // behind user or system
+		path, text := filepath.Join(dir, name), strings.ReplaceAll(b[2], "/usr/local/bin/holdfast", buildHoldfast(t))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(path, ".conf") {
+			path = strings.TrimSuffix(filepath.Dir(path), ".d") // is verified with its unit
 		}
 		scope := "--system"
 		if strings.Contains(b[1], "/user/") {
 			scope = "--user"
 		}
-		verify := exec.CommandContext(t.Context(), "systemd-analyze", scope, "--man=no", "verify", filepath.Join(dir, name))
+		verify := exec.CommandContext(t.Context(), "systemd-analyze", scope, "--man=no", "verify", path)
 		verify.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir)
 		// It may have something to say of units of the machine, too.
 		if out, err := verify.CombinedOutput(); err != nil || bytes.Contains(out, []byte("holdfast")) {
