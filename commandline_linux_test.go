@@ -20,8 +20,8 @@ type tmuxScreen struct {
 func onScreen(t *testing.T, dir string, args ...string) tmuxScreen {
 	t.Helper()
 	s := tmuxScreen{t, filepath.Join(shortStore(t), "tmux")}
-	s.tmux(append([]string{"new-session", "-d", "-x", "100", "-y", "30", "-e", "HOLDFAST_STORE=" + dir, "env", "PS1=$ ", buildHoldfast(t)}, args...)...)
-	s.tmux("set-option", "-g", "remain-on-exit", "on")
+	s.tmux(append([]string{"new-session", "-d", "-x", "100", "-y", "30", "-e", "HOLDFAST_STORE=" + dir, "env", "PS1=$ ",
+		"sh", "-c", `"$0" "$@"; echo "exit status $?"; exec cat`, buildHoldfast(t)}, args...)...)
 	t.Cleanup(func() { exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
 	return s
 }
@@ -167,7 +167,7 @@ func TestCommandLine(t *testing.T) {
 	s.keys("/quit", "Enter")
 	s.see("Stop and leave? [y/N]")
 	s.keys("y", "Enter")
-	eventually(t, "the end", func() bool { return strings.Contains(s.text(), "Pane is dead (status 0") })
+	s.see("exit status 0")
 	got := hold(t, dir, "", "ls", "--json").Stdout
 	if strings.Count(got, `"state":"stopped"`) != 4 || strings.Contains(got, `"holder"`) {
 		t.Errorf("afterwards: %s", got)

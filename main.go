@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"holdfast/cli"
 )
@@ -47,26 +48,27 @@ type command struct {
 	name  string
 	args  string // words that complete it: "", "ID", "ID..." or "SHELL"
 	short string // for the list of commands
+	holds bool   // it has programs, which it ends in order whatever signal comes
 	run   func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
 func commands() []command {
 	return []command{
-		{"serve", "", "run the server: sessions over HTTP", serve},
-		{"run", "", "run a program in a session on this terminal, without a server", cli.Run},
-		{"attach", "ID", "join a session of the server in this terminal", cli.Attach},
-		{"ls", "", "list the sessions", cli.List},
-		{"show", "ID", "print what is known of a session", cli.Show},
-		{"send", "ID", "type into a live session", cli.Send},
-		{"wait", "ID", "wait for output, quiet or the end of a program", cli.Wait},
-		{"stop", "ID", "end the program of a session", cli.Stop},
-		{"rm", "ID...", "remove sessions with their output", cli.Remove},
-		{"export", "ID", "write what a session has printed", cli.Export},
-		{"acp", "", "let an editor drive sessions, on standard input and output", serveACP},
-		{"doctor", "", "look for damage in the store, and repair what is safe", doctor},
-		{"completion", "SHELL", "print what makes a shell complete our commands", printCompletion},
-		{"version", "", "print the version", printVersion},
-		{"help", "", "print this", printHelp},
+		{"serve", "", "run the server: sessions over HTTP", true, serve},
+		{"run", "", "run a program in a session on this terminal, without a server", true, cli.Run},
+		{"attach", "ID", "join a session of the server in this terminal", false, cli.Attach},
+		{"ls", "", "list the sessions", false, cli.List},
+		{"show", "ID", "print what is known of a session", false, cli.Show},
+		{"send", "ID", "type into a live session", false, cli.Send},
+		{"wait", "ID", "wait for output, quiet or the end of a program", false, cli.Wait},
+		{"stop", "ID", "end the program of a session", false, cli.Stop},
+		{"rm", "ID...", "remove sessions with their output", false, cli.Remove},
+		{"export", "ID", "write what a session has printed", false, cli.Export},
+		{"acp", "", "let an editor drive sessions, on standard input and output", true, serveACP},
+		{"doctor", "", "look for damage in the store, and repair what is safe", false, doctor},
+		{"completion", "SHELL", "print what makes a shell complete our commands", false, printCompletion},
+		{"version", "", "print the version", false, printVersion},
+		{"help", "", "print this", false, printHelp},
 	}
 }
 
@@ -91,11 +93,41 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return cli.Usage(fmt.Sprintf("unknown command %q", name), cli.DidYouMean(name, names, "holdfast help lists the commands"))
 	}
-	err := all[i].run(ctx, args[1:], stdout, stderr)
-	if errors.Is(err, flag.ErrHelp) { // and the help was printed
+	work := func() error { return all[i].run(ctx, args[1:], stdout, stderr) }
+	if !all[i].holds {
+		work = endingWith(ctx, work)
+	}
+	err := work()
+	switch {
+	case errors.Is(err, flag.ErrHelp): // and the help was printed
 		return nil
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
 	return err
+}
+
+// tidyGrace is how long a command may tidy up after a signal.
+const tidyGrace = time.Second
+
+// endingWith makes work that returns soon after ctx ends, also from a read or
+// write that nobody answers: such work is left behind.
+func endingWith(ctx context.Context, work func() error) func() error {
+	return func() error {
+		done := make(chan error, 1)
+		go func() { done <- work() }()
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(tidyGrace):
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // report prints why the program ends, in one line, and returns its exit

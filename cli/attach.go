@@ -36,7 +36,7 @@ command line; /detach leaves. A session that another process has, such as holdfa
 	if readOnly || !v.Live {
 		mode = watches
 	}
-	f, err := newFront(h, mode)
+	f, err := newFront(ctx, h, mode)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ func lineCommands() []lineCommand {
 // of its own; that of the session comes back as it was.
 func (f *front) commandLine(ctx context.Context, message string) (left bool, err error) {
 	f.keys.ask()
+	defer context.AfterFunc(ctx, f.keys.stopReading)()
 	var first string
 	defer func() { f.keys.answered(first) }()
 	full, shown := f.modes.AltScreen(), f.view.ID
@@ -89,7 +90,7 @@ func (f *front) commandLine(ctx context.Context, message string) (left bool, err
 // askOn asks for lines and does what they say. An error comes with quit.
 func (f *front) askOn(ctx context.Context) (move, error) {
 	for {
-		line, err := f.readLine(ctx)
+		line, err := f.ask.line(promptText)
 		if ctx.Err() != nil {
 			return quit, context.Cause(ctx)
 		}
@@ -117,13 +118,6 @@ func (f *front) askOn(ctx context.Context) (move, error) {
 			return next, nil
 		}
 	}
-}
-
-// readLine reads a line, unless ctx ends before.
-func (f *front) readLine(ctx context.Context) (string, error) {
-	stop := context.AfterFunc(ctx, f.keys.stopReading)
-	defer stop()
-	return f.ask.line(promptText)
 }
 
 // command does what one line says.

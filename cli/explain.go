@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,8 +24,6 @@ func explain(ref string, err error) error {
 		return fmt.Errorf("%.64q fits %d sessions: %s; give the id of one", ref, len(list), strings.Join(list, ", "))
 	}
 	switch {
-	case errors.Is(err, context.Canceled):
-		return errors.New("interrupted")
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("there is no session %.64q; holdfast ls lists them", ref)
 	case errors.Is(err, store.ErrDamaged):

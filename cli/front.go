@@ -50,9 +50,10 @@ const (
 	watches                  // nothing is typed or changed
 )
 
-// newFront returns a front for this process's terminal, if it has one.
-func newFront(h host, mode frontMode) (*front, error) {
-	f := &front{h: h, tty: openTTY(), mode: mode}
+// newFront returns a front for this process's terminal, if it has one. It ends
+// with ctx.
+func newFront(ctx context.Context, h host, mode frontMode) (*front, error) {
+	f := &front{h: h, tty: openTTY(ctx), mode: mode}
 	var err error
 	if f.cwd, err = os.Getwd(); err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ type keys struct {
 	paste  bool       // within a bracketed paste
 	marked int        // how much of the mark that ends or begins one was read
 	lost   bool       // something was typed past maxTyped
+	over   bool       // nobody answers the command line any more
 	end    error      // of the terminal
 }
 
@@ -164,12 +165,12 @@ func (k *keys) isAsking() bool {
 	return k.asking
 }
 
-// stopReading ends a Read that waits, as if the key that leaves the line had
-// been pressed.
+// stopReading ends the Read that waits and all later ones: this process is to
+// end, whatever the command line asks.
 func (k *keys) stopReading() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.line = append(k.line, leaveKey)
+	k.over = true
 	k.more.Broadcast()
 }
 
@@ -198,10 +199,13 @@ func (k *keys) gone() bool {
 func (k *keys) Read(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for len(k.line) == 0 && k.end == nil {
+	for len(k.line) == 0 && k.end == nil && !k.over {
 		k.more.Wait()
 	}
-	if len(k.line) == 0 {
+	switch {
+	case k.over:
+		return 0, io.EOF
+	case len(k.line) == 0:
 		return 0, k.end
 	}
 	n := len(k.line)

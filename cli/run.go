@@ -43,7 +43,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer ctl.Close()
-	f, err := newFront(local{ctl}, holds)
+	f, err := newFront(ctx, local{ctl}, holds)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -14,10 +18,14 @@ type tty struct {
 	typed   bool        // in is a terminal: keys are typed there
 	shown   bool        // out is a terminal
 	cooked  *term.State // of in, before it was raw
+
+	over  <-chan struct{} // closed when this process is to end
+	stuck atomic.Bool     // out took nothing after that
 }
 
-func openTTY() *tty {
-	t := &tty{in: os.Stdin, out: os.Stdout}
+// openTTY returns the terminal of this process, which is to end with ctx.
+func openTTY(ctx context.Context) *tty {
+	t := &tty{in: os.Stdin, out: os.Stdout, over: ctx.Done()}
 	t.typed, t.shown = term.IsTerminal(int(t.in.Fd())), term.IsTerminal(int(t.out.Fd()))
 	return t
 }
@@ -54,10 +62,41 @@ func (t *tty) size() (cols, rows int) {
 	return 0, 0
 }
 
-// Write implements io.Writer.
-func (t *tty) Write(p []byte) (int, error) { return t.out.Write(p) }
+// stuckGrace is how long a write may take once this process is to end.
+const stuckGrace = 250 * time.Millisecond
 
-func (t *tty) write(s string) { io.WriteString(t.out, s) }
+var errStuck = errors.New("nobody reads it")
+
+// Write implements io.Writer. It waits for whoever reads out, but not past the
+// end of this process: such a write is left behind, and all later ones fail.
+func (t *tty) Write(p []byte) (int, error) {
+	if t.stuck.Load() {
+		return 0, errStuck
+	}
+	type written struct {
+		n   int
+		err error
+	}
+	done := make(chan written, 1)
+	go func() {
+		n, err := t.out.Write(p)
+		done <- written{n, err}
+	}()
+	select {
+	case w := <-done:
+		return w.n, w.err
+	case <-t.over:
+	}
+	select {
+	case w := <-done:
+		return w.n, w.err
+	case <-time.After(stuckGrace):
+		t.stuck.Store(true)
+		return 0, errStuck
+	}
+}
+
+func (t *tty) write(s string) { io.WriteString(t, s) }
 
 // Sequences that the front end itself needs (ECMA-48, xterm's ctlseqs).
 const (
