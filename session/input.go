@@ -66,8 +66,8 @@ func (c *Controller) Input(ctx context.Context, id string, in Input) (Receipt, e
 }
 
 // A queue types the inputs of one life in the order in which they came. The
-// sender that finds it idle types by itself; while that lasts, the others
-// wait in line.
+// sender that finds it idle starts a goroutine that types until the line is
+// empty. No sender types by itself: its wait may end before the typing does.
 type queue struct {
 	l       *live
 	timeout time.Duration
@@ -117,13 +117,11 @@ func (q *queue) push(ctx context.Context, in Input) (Receipt, error) {
 	}
 	q.items = append(q.items, it)
 	q.bytes += len(in.Data)
-	if mine := q.opened && !q.busy; mine {
-		q.busy = true
-		q.mu.Unlock()
-		q.typeNext()
-		q.goOn()
-	} else {
-		q.mu.Unlock()
+	mine := q.opened && !q.busy
+	q.busy = q.busy || mine
+	q.mu.Unlock()
+	if mine {
+		go q.typeAll()
 	}
 	return q.await(ctx, it)
 }
@@ -222,28 +220,17 @@ func (q *queue) close(err error) {
 	q.items = nil
 }
 
-// goOn hands the rest of the line to a goroutine that ends with it.
-func (q *queue) goOn() {
-	q.mu.Lock()
-	q.busy = len(q.items) > 0
-	more := q.busy
-	q.mu.Unlock()
-	if more {
-		go q.typeAll()
-	}
-}
-
 // typeAll types until the line is empty.
 func (q *queue) typeAll() {
 	for q.typeNext() {
 	}
-	q.goOn()
 }
 
-// typeNext types the first item in line. The caller is busy.
+// typeNext types the first item in line, if there is one. The caller is busy.
 func (q *queue) typeNext() bool {
 	q.mu.Lock()
 	if len(q.items) == 0 {
+		q.busy = false
 		q.mu.Unlock()
 		return false
 	}

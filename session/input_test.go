@@ -82,6 +82,24 @@ func TestInputThatIsNotTaken(t *testing.T) {
 	}
 }
 
+// Nor does it keep a sender that gives up, first or not.
+func TestASenderThatGivesUp(t *testing.T) {
+	c := open(t, t.TempDir(), func(cfg *Config) { cfg.InputTimeout = time.Hour })
+	v := newSession(t, c, raw("sleep 1000")...)
+	waitOutput(t, c, v.ID, "ready")
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err := c.Input(ctx, v.ID, Input{Data: make([]byte, maxQueued/2)})
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Input = %v, want %v", err, context.DeadlineExceeded)
+		}
+	}
+	if _, err := c.Stop(v.ID); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFullQueueRefuses(t *testing.T) {
 	c := open(t, t.TempDir())
 	v := newSession(t, c, raw("sleep 1000")...)
