@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"strings"
 	"sync"
 )
 
@@ -208,11 +209,23 @@ func (k *keys) Read(p []byte) (int, error) {
 	case len(k.line) == 0:
 		return 0, k.end
 	}
-	n := len(k.line)
-	if i := bytes.IndexAny(k.line, lineEnds); i >= 0 {
-		n = i + 1
-	}
-	n = copy(p, k.line[:n])
+	n := copy(p, k.line[:pieceOf(k.line)])
 	k.line = k.line[n:]
 	return n, nil
+}
+
+// pieceOf is how much of what was typed the command line is given at once: up
+// to a key that may end it, and the Esc key by itself. Esc is what no sequence
+// of another key follows.
+func pieceOf(line []byte) int {
+	for i, b := range line {
+		esc := b == 0x1b && (i+1 == len(line) || line[i+1] < ' ')
+		switch {
+		case esc && i > 0:
+			return i
+		case esc, strings.IndexByte(lineEnds, b) >= 0:
+			return i + 1
+		}
+	}
+	return len(line)
 }
