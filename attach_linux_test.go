@@ -78,6 +78,33 @@ func TestAttachThatOnlyWatches(t *testing.T) {
 	}
 }
 
+// What happens while the command line is open is seen when it closes.
+func TestTheCommandLineOutlivesServerAndSession(t *testing.T) {
+	dir := shortStore(t)
+	p := startServerProcess(t, "", dir)
+	create(p.client(t), "it", "echo ready; exec cat")
+	m := holdfastOnTerminal(t, dir, "attach", "it")
+	m.see("ready")
+	m.press("\x1d")
+	m.see("holdfast> ")
+	p.kill()
+	m.press("/sessions\r")
+	m.see("the store's server does not answer: connection refused; try again, or start it with holdfast serve\r\n")
+	ts := startServerProcess(t, "", dir).client(t)
+	m.press("/resume it\r")
+	m.see("ready")
+	m.press("\x1d")
+	m.see("holdfast> ")
+	if v := must[session.View](ts, ts.do("POST", "/sessions/it/stop", ""), 200); v.State != "stopped" {
+		t.Fatalf("stop: %+v", v)
+	}
+	m.press("\x1b")
+	m.see("[it is stopped, with signal HUP]")
+	if got := m.wait(); got != 129 {
+		t.Errorf("exit status %d, want 129", got)
+	}
+}
+
 func TestATerminalThatGoesAwayLeavesTheSession(t *testing.T) {
 	dir := shortStore(t)
 	ts := startServerProcess(t, "", dir).client(t)

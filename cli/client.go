@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 
 	"holdfast/leasefs"
 	"holdfast/session"
@@ -102,7 +104,7 @@ func (c client) do(ctx context.Context, method, path string, body io.Reader, v a
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("the store's server: %w", err)
+		return unanswered(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
@@ -115,6 +117,18 @@ func (c client) do(ctx context.Context, method, path string, body io.Reader, v a
 		return fmt.Errorf("the answer of the store's server: %w", err)
 	}
 	return nil
+}
+
+// unanswered says what became of a request that got no answer, without where
+// it went: that is ours to know.
+func unanswered(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		err = errno
+	}
+	return fmt.Errorf("the store's server does not answer: %w; try again, or start it with holdfast serve", err)
 }
 
 // A remoteError is a problem that a server tells of.

@@ -107,6 +107,7 @@ func (f *front) run(ctx context.Context) error {
 			continue
 		case errors.Is(err, errCommand):
 		case err == io.EOF:
+			f.seeEnd(ctx)
 			if f.done(ctx) {
 				return statusOf(&f.view)
 			}
@@ -119,6 +120,17 @@ func (f *front) run(ctx context.Context) error {
 		if left, err := f.commandLine(ctx, message); left {
 			return err
 		}
+	}
+}
+
+// seeEnd asks how the session has ended, if the stream had no word of it: it
+// was over before the stream began.
+func (f *front) seeEnd(ctx context.Context) {
+	if !f.view.Live {
+		return
+	}
+	if v, err := f.h.find(ctx, f.view.ID); err == nil {
+		f.view = v
 	}
 }
 
