@@ -36,6 +36,7 @@ type server struct {
 	about   status        // what GET /status says and does not change
 	streams chan struct{} // holds a value for each open stream
 	conns   atomic.Int64  // that are open
+	frames  frameRing
 	stall   time.Duration // a write without progress for so long ends its connection
 }
 

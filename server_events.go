@@ -37,7 +37,7 @@ func (s *server) getEvents(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return sendEvents(ctx, w, stream)
+	return s.sendEvents(ctx, w, stream)
 }
 
 // subscribe begins the stream that a request asks for. It reports whether the
@@ -102,8 +102,9 @@ func (s *server) comeBack(o session.StreamOptions, last string, cursor int64) (*
 // sendEvents writes frames until the stream or ctx ends. It reads the next
 // event only when the client has taken the last, so that a slow client costs
 // nothing but its own delay.
-func sendEvents(ctx context.Context, w http.ResponseWriter, stream *session.Stream) error {
+func (s *server) sendEvents(ctx context.Context, w http.ResponseWriter, stream *session.Stream) error {
 	ctl := http.NewResponseController(w)
+	var buf []byte
 	frame := []byte(reconnectAfter)
 	for {
 		if _, err := w.Write(frame); err != nil {
@@ -119,8 +120,13 @@ func sendEvents(ctx context.Context, w http.ResponseWriter, stream *session.Stre
 		if err != nil {
 			return err
 		}
-		if frame, err = appendFrame(frame[:0], &ev); err != nil {
+		if frame = s.frames.find(&ev); frame != nil {
+			continue
+		}
+		if buf, err = appendFrame(buf[:0], &ev); err != nil {
 			return err
 		}
+		s.frames.offer(&ev, buf)
+		frame = buf
 	}
 }

@@ -29,7 +29,7 @@ type Event struct {
 	Cursor     int64
 	Data       []byte // valid until the next call of Next
 	View       *View
-	From, To   int64
+	From, To   int64 // of a gap; From also of output and bytes: where in the log Data begins, but for modes in front of it
 	Cols, Rows uint16
 	Run        int
 	Deleted    bool

@@ -137,6 +137,7 @@ func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
 		s.cursor = gap.To
 		return e, 0, nil
 	}
+	n = aligned(n, s.cursor)
 	if n > 0 && s.answers {
 		if n = s.c.terminals.pass(s, n); n == 0 {
 			return s.standBack(), 0, nil
@@ -225,19 +226,31 @@ func (s *Stream) output(p []byte, row *store.Row) (Event, time.Duration, error) 
 	if kind == KindBytes && s.modes != nil {
 		return s.tellModes(), 0, nil
 	}
+	from := s.cursor
 	s.cursor += int64(len(whole))
 	e := s.event(kind)
-	e.Data = whole
+	e.Data, e.From = whole, from
 	if s.modes != nil {
 		e.Data, s.modes = append(s.modes, whole...), nil
 	}
 	return e, 0, nil
 }
 
+// aligned is how much of n bytes read at a cursor to tell. Streams that are
+// behind are cut at the same places, multiples of chunkBytes, so that what is
+// made of their events can be shared.
+func aligned(n int, cursor int64) int {
+	first := chunkBytes - int(cursor%chunkBytes)
+	if n == chunkBytes && first >= utf8.UTFMax {
+		return first
+	}
+	return n
+}
+
 // tellModes makes an event of the modes at the cursor alone.
 func (s *Stream) tellModes() Event {
 	e := s.event(KindOutput)
-	e.Data, s.modes = s.modes, nil
+	e.Data, e.From, s.modes = s.modes, s.cursor, nil
 	return e
 }
 
