@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
 )
 
 func TestACPLoadTellsEverything(t *testing.T) {
