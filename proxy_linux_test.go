@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -182,6 +183,14 @@ func (ts *testServer) wantInputAsItComes(id string) {
 	keys.Close()
 	if err := <-done; err != nil {
 		ts.t.Errorf("input stream: %v", err)
+	}
+	// The server has no limit for a stream, nor may a proxy.
+	const much = 2 << 20
+	v := create(ts, "much", fmt.Sprintf("stty raw -echo; printf ready; head -c %d | wc -c", much))
+	ts.awaitOutput(v.ID, "ready")
+	ts.do("POST", "/sessions/much/input?stream=1", strings.Repeat("x", much))
+	if got, want := ts.output(v.ID), fmt.Sprintf("ready%d\n", much); got != want {
+		ts.t.Errorf("a long input stream: %q, want %q", got, want)
 	}
 }
 
