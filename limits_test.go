@@ -12,6 +12,48 @@ import (
 	"time"
 )
 
+// pageLimits are the rows of the page, each with the constant that it is true
+// of.
+var pageLimits = []struct {
+	what string
+	file string
+	name string // of the constant
+	unit func(int64) string
+}{
+	{"connections, for each of port and socket", "server_limits.go", "maxConns", howMany},
+	{"open event streams, followed outputs, input streams and waits", "server_limits.go", "maxStreams", howMany},
+	{"header of a request", "serve.go", "maxHeader", howMuch},
+	{"header of a request", "serve.go", "headerTimeout", howLong},
+	{"body with JSON", "server_decode.go", "maxJSON", howMuch},
+	{"body with JSON", "server_decode.go", "bodyTimeout", howLong},
+	{"body with input", "server_decode.go", "maxInput", howMuch},
+	{"body with input", "server_decode.go", "bodyTimeout", howLong},
+	{"`Idempotency-Key`", "server_input.go", "maxKey", howMuch},
+	{"pause between two requests of a connection", "serve.go", "idleTimeout", howLong},
+	{"a part of an answer that a client does not take", "server_handle.go", "writePiece", howMuch},
+	{"a part of an answer that a client does not take", "serve.go", "stallTimeout", howLong},
+	{"requests in flight when the server ends", "serve.go", "endGrace", howLong},
+	{"login of a browser", "server_auth.go", "cookieAge", howLong},
+	{"input that waits for a program", "session/input.go", "maxQueued", howMuch},
+	{"time for a program to take an input", "session/controller.go", "InputTimeout", howLong},
+	{"line in line mode, without its end", "session/process/termios_linux.go", "maxLine", howMuch},
+	{"answers remembered by `Idempotency-Key`", "session/receipts.go", "maxReceipts", howMany},
+	{"output in one event", "session/stream.go", "chunkBytes", howMuch},
+	{"output before a reader that names no cursor", "session/stream.go", "tailBytes", howMuch},
+	{"pause between two `ping` of a stream", "session/stream.go", "pingEvery", howLong},
+	{"time of a wait", "server_wait.go", "waitTimeout", howLong},
+	{"time of a wait", "server_wait.go", "maxWait", howLong},
+	{"output in the answer of a wait", "session/wait.go", "maxWaitOutput", howMuch},
+	{"name of a session", "session/spec.go", "maxName", howMuch},
+	{"from SIGTERM to SIGKILL", "session/controller.go", "StopGrace", howLong},
+	{"from SIGTERM to SIGKILL", "session/controller.go", "ShutdownGrace", howLong},
+	{"output after a program's exit, by jobs it left", "session/process/process.go", "drainGrace", howLong},
+	{"sessions that are resumed at once at the start", "session/auto.go", "autoResumes", howMany},
+	{"size of a file with output", "store/outlog.go", "defaultSegmentSize", howMuch},
+	{"an answer to a lock call", "leasefs/lock.go", "lockLimit", howLong},
+	{"lines of the log that nobody reads", "serve_log.go", "logLines", howMany},
+}
+
 // The limits of the page are those of the code.
 func TestTheLimitsOfThePage(t *testing.T) {
 	_, table, _ := strings.Cut(readPage(t, "docs/operations.md"), "\n## Limits\n")
@@ -22,44 +64,7 @@ func TestTheLimitsOfThePage(t *testing.T) {
 		limits[row[1]] = row[2]
 	}
 	compared := map[string]bool{}
-	for _, tt := range []struct {
-		what string
-		file string
-		name string // of the constant
-		unit func(int64) string
-	}{
-		{"connections, for each of port and socket", "server_limits.go", "maxConns", howMany},
-		{"open event streams, followed outputs, input streams and waits", "server_limits.go", "maxStreams", howMany},
-		{"header of a request", "serve.go", "maxHeader", howMuch},
-		{"header of a request", "serve.go", "headerTimeout", howLong},
-		{"body with JSON", "server_decode.go", "maxJSON", howMuch},
-		{"body with JSON", "server_decode.go", "bodyTimeout", howLong},
-		{"body with input", "server_decode.go", "maxInput", howMuch},
-		{"body with input", "server_decode.go", "bodyTimeout", howLong},
-		{"`Idempotency-Key`", "server_input.go", "maxKey", howMuch},
-		{"pause between two requests of a connection", "serve.go", "idleTimeout", howLong},
-		{howMuch(constantOf(t, "server_handle.go", "writePiece")) + " of an answer that a client does not take", "serve.go", "stallTimeout", howLong},
-		{"requests in flight when the server ends", "serve.go", "endGrace", howLong},
-		{"login of a browser", "server_auth.go", "cookieAge", howLong},
-		{"input that waits for a program", "session/input.go", "maxQueued", howMuch},
-		{"time for a program to take an input", "session/controller.go", "InputTimeout", howLong},
-		{"line in line mode, without its end", "session/process/termios_linux.go", "maxLine", howMuch},
-		{"answers remembered by `Idempotency-Key`", "session/receipts.go", "maxReceipts", howMany},
-		{"output in one event", "session/stream.go", "chunkBytes", howMuch},
-		{"output before a reader that names no cursor", "session/stream.go", "tailBytes", howMuch},
-		{"pause between two `ping` of a stream", "session/stream.go", "pingEvery", howLong},
-		{"time of a wait", "server_wait.go", "waitTimeout", howLong},
-		{"time of a wait", "server_wait.go", "maxWait", howLong},
-		{"output in the answer of a wait", "session/wait.go", "maxWaitOutput", howMuch},
-		{"name of a session", "session/spec.go", "maxName", howMuch},
-		{"from SIGTERM to SIGKILL", "session/controller.go", "StopGrace", howLong},
-		{"from SIGTERM to SIGKILL", "session/controller.go", "ShutdownGrace", howLong},
-		{"output after a program's exit, by jobs it left", "session/process/process.go", "drainGrace", howLong},
-		{"sessions that are resumed at once at the start", "session/auto.go", "autoResumes", howMany},
-		{"size of a file with output", "store/outlog.go", "defaultSegmentSize", howMuch},
-		{"an answer to a lock call", "leasefs/lock.go", "lockLimit", howLong},
-		{"lines of the log that nobody reads", "serve_log.go", "logLines", howMany},
-	} {
+	for _, tt := range pageLimits {
 		want := tt.unit(constantOf(t, tt.file, tt.name))
 		got, found := limits[tt.what]
 		if !regexp.MustCompile(`(^|[ ,])` + want + `($|[ ,])`).MatchString(got) {
