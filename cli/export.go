@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"holdfast/session"
 	"holdfast/store"
@@ -143,6 +144,8 @@ func tellGap(stderr io.Writer, from, to int64) {
 	fmt.Fprintf(stderr, "holdfast: the output from %d to %d is gone\n", from, to)
 }
 
+const tempName = ".holdfast-export-"
+
 // writeTo calls write with a file that replaces the one at path if all goes
 // well. What is no regular file, such as a pipe, is written as it is; no path
 // is standard output.
@@ -163,15 +166,23 @@ func writeTo(path string, stdout io.Writer, write func(io.Writer) error) error {
 			return err
 		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".holdfast-export-") // 0600: there may be secrets in it
+	f, err := os.CreateTemp(filepath.Dir(path), tempName) // 0600: there may be secrets in it
 	if err != nil {
-		return err
+		return inFile(path, err)
 	}
 	if err = errors.Join(write(f), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		os.Remove(f.Name())
+	}
+	return inFile(path, err)
+}
+
+// inFile says of an error with a temporary file which file was to become of it.
+func inFile(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok && strings.HasPrefix(filepath.Base(e.Path), tempName) {
+		return fmt.Errorf("%s: %w", path, e.Err)
 	}
 	return err
 }

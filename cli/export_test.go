@@ -39,6 +39,24 @@ func TestExportReplacesItsFileWhenItIsWhole(t *testing.T) {
 	wantFiles(t, dir, "new")
 }
 
+// What goes wrong with the file is told of by the name that was given.
+func TestExportNamesTheFileThatWasGiven(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "out")
+	err := writeTo(path, nil, func(io.Writer) error { return nil })
+	if got, want := fmt.Sprint(err), path+": no such file or directory"; got != want {
+		t.Errorf("error %q, want %q", got, want)
+	}
+	path = filepath.Join(t.TempDir(), "out")
+	err = writeTo(path, nil, func(w io.Writer) error {
+		w.(*os.File).Close() // as a full disk does, the write fails
+		_, err := w.Write([]byte("x"))
+		return err
+	})
+	if got, want := fmt.Sprint(err), path+": file already closed"; got != want {
+		t.Errorf("error %q, want %q", got, want)
+	}
+}
+
 // wantFiles checks that a folder has one file, with a text.
 func wantFiles(t *testing.T, dir, text string) {
 	t.Helper()

@@ -34,6 +34,7 @@ type front struct {
 	replay  session.Replay // what it has had since it fell behind
 	answers bool           // it answers what the program asks
 	marred  bool           // a notice stands on the screen
+	told    string         // the last notice, where there is no screen
 	cleared bool           // the screen is to be empty after the command line
 
 	mu     sync.Mutex              // guards the fields below

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -16,7 +18,10 @@ type prompt struct {
 	literal  bool // the command key came again
 }
 
-const promptText = "holdfast> "
+const (
+	promptText = "holdfast> "
+	shownWords = 100 // of those that complete a line
+)
 
 // newPrompt returns a prompt on a terminal whose keys are k. The words that
 // complete returns can stand at the end of a line, from a byte of it on.
@@ -64,6 +69,9 @@ func (p *prompt) tab(line string, pos int, key rune) (string, int, bool) {
 	case len(words) == 1:
 		longer += " "
 	case len(longer) <= len(line):
+		if more := len(words) - shownWords; more > 0 {
+			words = append(words[:shownWords:shownWords], fmt.Sprintf("(%d more)", more))
+		}
 		p.say(strings.Join(words, "  "))
 	}
 	return longer, len(longer), true
@@ -95,7 +103,8 @@ func commonPrefix(words []string) string {
 	p := words[0]
 	for _, w := range words[1:] {
 		for !strings.HasPrefix(w, p) {
-			p = p[:len(p)-1]
+			_, n := utf8.DecodeLastRuneInString(p)
+			p = p[:len(p)-n]
 		}
 	}
 	return p

@@ -9,9 +9,14 @@ import (
 	"holdfast/session"
 )
 
-// mar puts a notice over the last row of the screen.
+// mar puts a notice over the last row of the screen. Where nobody looks at a
+// screen it is a line on standard error, once.
 func (f *front) mar(text string) {
 	if f.ask == nil {
+		if text != f.told {
+			fmt.Fprintln(os.Stderr, "holdfast:", plain(text))
+			f.told = text
+		}
 		return
 	}
 	text = cut(" "+plain(text)+" ", f.width())

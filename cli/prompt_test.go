@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestTabCompletesWholeCharacters(t *testing.T) {
+	p := &prompt{complete: func(string) ([]string, int) { return []string{"\u00e9a", "\u00e8b"}, 0 }}
+	var screen strings.Builder
+	p.screen = &screen
+	p.keys = strings.NewReader("")
+	p.renew(nil)
+	if line, pos, ok := p.tab("", 0, '\t'); line != "" || pos != 0 || !ok {
+		t.Errorf("tab = %q, %d, %t; want an empty line", line, pos, ok)
+	}
+}
+
+// A long list of words is cut, and says so.
+func TestTabListsNoFlood(t *testing.T) {
+	var words []string
+	for i := range shownWords + 5 {
+		words = append(words, fmt.Sprintf("word%03d", i))
+	}
+	var screen strings.Builder
+	p := &prompt{complete: func(string) ([]string, int) { return words, 0 }, screen: &screen, keys: strings.NewReader("")}
+	p.renew(nil)
+	p.tab("word", 4, '\t')
+	if got := screen.String(); strings.Count(got, "word") != shownWords || !strings.Contains(got, "(5 more)") {
+		t.Errorf("the screen has %q", got)
+	}
+}
