@@ -74,7 +74,7 @@ func (w *world) check() {
 // await waits until nothing is wrong.
 func (w *world) await(what string, wrong func() []string) {
 	w.t.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(w.patience); ; {
 		list := wrong()
 		if len(list) == 0 {
 			return

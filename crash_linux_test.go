@@ -47,11 +47,14 @@ func TestKilledAgainAndAgain(t *testing.T) {
 // A world is a store whose server is killed again and again, and all that
 // clients were told meanwhile.
 type world struct {
-	t       *testing.T
-	rnd     *rand.Rand
-	dir     string // of the store
-	cwd     string // of the programs
-	exe     string // of the server; see startServerProcess
+	t   *testing.T
+	rnd *rand.Rand
+	dir string // of the store
+	cwd string // of the programs
+	exe string // of the server; see startServerProcess
+
+	patience time.Duration // for what must come after a restart
+
 	family  leasefs.Family
 	p       *serverProcess
 	ts      *testServer // for requests to p
@@ -76,7 +79,7 @@ func newWorld(t *testing.T, seed uint64, clients uint64) *world {
 	t.Helper()
 	w := &world{
 		t: t, rnd: rand.New(rand.NewPCG(seed, 0)),
-		dir: filepath.Join(t.TempDir(), "store"), cwd: t.TempDir(), known: make(map[string]*known),
+		dir: filepath.Join(t.TempDir(), "store"), cwd: t.TempDir(), known: make(map[string]*known), patience: patience,
 	}
 	if err := os.WriteFile(filepath.Join(w.cwd, "text"), mixedOutput(w.rnd, 6000), 0o600); err != nil {
 		t.Fatal(err)

@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -66,9 +66,13 @@ func (m *measurement) timed(file string) (argv []string, result string) {
 // result waits for what timed leaves.
 func (m *measurement) result(file string) time.Duration {
 	m.Helper()
-	eventually(m.T, filepath.Base(file), func() bool { _, err := os.Stat(file); return err == nil })
-	b, err := os.ReadFile(file)
-	m.must(err)
+	var b []byte
+	for err := fs.ErrNotExist; err != nil; b, err = os.ReadFile(file) {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-m.Context().Done():
+		}
+	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	m.must(err)
 	return time.Duration(n)

@@ -20,7 +20,7 @@ func (s *server) getEvents(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	stream, again, err := s.subscribe(r)
+	stream, again, err := s.subscribe(r, http.NewResponseController(w).Flush)
 	if err != nil {
 		return err
 	}
@@ -40,9 +40,9 @@ func (s *server) getEvents(w http.ResponseWriter, r *http.Request) error {
 	return s.sendEvents(ctx, w, stream)
 }
 
-// subscribe begins the stream that a request asks for. It reports whether the
-// client says that it was here before.
-func (s *server) subscribe(r *http.Request) (stream *session.Stream, again bool, err error) {
+// subscribe begins the stream that a request asks for; flush is called before
+// it waits. It reports whether the client says that it was here before.
+func (s *server) subscribe(r *http.Request, flush func() error) (stream *session.Stream, again bool, err error) {
 	q, err := query(r)
 	if err != nil {
 		return nil, false, err
@@ -69,7 +69,7 @@ func (s *server) subscribe(r *http.Request) (stream *session.Stream, again bool,
 			return nil, false, err
 		}
 	}
-	o := session.StreamOptions{ID: id, From: from, Watch: watch, Terminal: terminal}
+	o := session.StreamOptions{ID: id, From: from, Watch: watch, Terminal: terminal, Wait: flush}
 	if last, cursor, ok := parseEventID(r.Header.Get("Last-Event-ID")); ok {
 		stream, err = s.comeBack(o, last, cursor)
 		if stream != nil || err != nil {
@@ -101,16 +101,14 @@ func (s *server) comeBack(o session.StreamOptions, last string, cursor int64) (*
 
 // sendEvents writes frames until the stream or ctx ends. It reads the next
 // event only when the client has taken the last, so that a slow client costs
-// nothing but its own delay.
+// nothing but its own delay. What net/http keeps back is flushed before a wait,
+// not after each frame: that is two writes to the connection, not three, for
+// each of those that make a backlog.
 func (s *server) sendEvents(ctx context.Context, w http.ResponseWriter, stream *session.Stream) error {
-	ctl := http.NewResponseController(w)
 	var buf []byte
 	frame := []byte(reconnectAfter)
 	for {
 		if _, err := w.Write(frame); err != nil {
-			return err
-		}
-		if err := ctl.Flush(); err != nil {
 			return err
 		}
 		ev, err := stream.Next(ctx)

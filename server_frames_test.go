@@ -190,21 +190,25 @@ func parseFrames(t *testing.T, stream []byte) []event {
 }
 
 func BenchmarkFrame(b *testing.B) {
-	line := "\x1b[32m-rw-r--r--\x1b[0m 1 root root   44 Nov 30 23:05 some \"quoted\" name.go\r\n"
-	data := []byte(strings.Repeat(line, 32<<10/len(line)))
-	dst := make([]byte, 0, 128<<10)
-	b.Run("ours", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		for b.Loop() {
-			appendString(dst, data)
-		}
-	})
-	b.Run("encoding-json", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		for b.Loop() {
-			if _, err := json.Marshal(string(data)); err != nil {
-				b.Fatal(err)
+	for name, line := range map[string]string{
+		"text":    "The quick brown fox jumps over the lazy dog, and then it sits down.\r\n",
+		"colours": "\x1b[32m-rw-r--r--\x1b[0m 1 root root   44 Nov 30 23:05 some \"quoted\" name.go\r\n",
+	} {
+		data := []byte(strings.Repeat(line, 32<<10/len(line)))
+		dst := make([]byte, 0, 128<<10)
+		b.Run(name+"/ours", func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				appendString(dst, data)
 			}
-		}
-	})
+		})
+		b.Run(name+"/encoding-json", func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				if _, err := json.Marshal(string(data)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -127,9 +127,6 @@ func (s *server) followOutput(w http.ResponseWriter, r *http.Request, id string,
 			if _, err := w.Write(piece[:n]); err != nil {
 				return err
 			}
-			if err := ctl.Flush(); err != nil {
-				return err
-			}
 			at += int64(n)
 			continue
 		}
@@ -138,6 +135,9 @@ func (s *server) followOutput(w http.ResponseWriter, r *http.Request, id string,
 		}
 		if !row.State.Live() && s.ctl.Final(row) {
 			return nil
+		}
+		if err := ctl.Flush(); err != nil {
+			return err
 		}
 		select {
 		case <-more:

@@ -32,7 +32,7 @@ func TestSoak(t *testing.T) {
 	}
 	t.Logf("seed %d", seed)
 	w := newWorld(t, seed, clients)
-	w.exe = buildHoldfast(t)
+	w.exe, w.patience = buildHoldfast(t), 6*patience // some hundred sessions are to be resumed, a few at a time
 	began := time.Now()
 	for time.Since(began) < *soakFor/2 {
 		w.start(w.rnd.IntN(3) > 0)

@@ -24,6 +24,10 @@ type StreamOptions struct {
 	From  Cursor // in that session
 	Watch bool   // also every change of any session; stay open over ends and new runs
 
+	// Wait, if it is set, is called when there is nothing more to tell, before
+	// Next waits. Its error ends Next.
+	Wait func() error
+
 	// Terminal: a terminal shows the stream, and types what it answers to the
 	// program where KindTerminal says so.
 	Terminal bool
@@ -204,6 +208,11 @@ func (s *Stream) Next(ctx context.Context) (Event, error) {
 			continue
 		}
 		s.giveBuffer()
+		if s.o.Wait != nil {
+			if err := s.o.Wait(); err != nil {
+				return Event{}, err
+			}
+		}
 		ping, err := more.wait(ctx, s.timer, wait)
 		if err != nil {
 			return Event{}, err
