@@ -123,6 +123,8 @@ func TestTheEchoOfAPromptIsNotTold(t *testing.T) {
 		{"several lines", "> ", "a\nb", "a\r\nb\r\nresult\r\n", "result\n"},
 		{"lines with answers between them", "", "a\nb", "a\r\nA\r\nb\r\nB\r\n", "A\nb\nB\n"},
 		{"a line that wraps", "$ ", long, long[:78] + " \r" + long[78:158] + " \r" + long[158:] + "\r\nout\r\n", "out\n"},
+		{"tabs", "$ ", "if x:\n\tprint \t'a\t\tb' \t\nend", "if x:\r\n\tprint \t'a\t\tb' \t\r\nend\r\nout\r\n", "out\n"},
+		{"none of a tab", "", "a\tb", "ab\r\nout\r\n", "ab\nout\n"},
 		{"none at all", "", "secret", "\r\nwelcome\r\n", "welcome\n"},
 		{"another text", "", "hi", "bonjour\r\nhi\r\n", "bonjour\nhi\n"},
 		{"a text that begins alike", "", "hi there", "hi\r\n", "hi\n"},

@@ -112,7 +112,7 @@ func (s *screen) take() string {
 func (s *screen) expect(text string, loose bool) {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+		lines[i] = strings.TrimRight(lines[i], " \t")
 	}
 	s.echo = echo{strings.Join(lines, "\n"), loose}
 }
@@ -132,7 +132,7 @@ func (e *echo) drop(part string, wraps bool) bool {
 	if part == "" && !strings.HasPrefix(e.rest, "\n") {
 		return false
 	}
-	rest, ok := strings.CutPrefix(e.rest, part)
+	rest, ok := cutShown(e.rest, part)
 	switch {
 	case e.rest == "" || !ok:
 	case wraps || rest == "":
@@ -144,4 +144,22 @@ func (e *echo) drop(part string, wraps bool) bool {
 	}
 	e.rest = ""
 	return false
+}
+
+// cutShown cuts what a terminal shows as part off the beginning of a text. A
+// tab, with the spaces beside it, is shown as spaces.
+func cutShown(text, part string) (rest string, ok bool) {
+	for part != "" && text != "" {
+		blank := len(text) - len(strings.TrimLeft(text, " \t"))
+		shown := len(part) - len(strings.TrimLeft(part, " "))
+		switch {
+		case shown > 0 && strings.Contains(text[:blank], "\t"):
+			text, part = text[blank:], part[shown:]
+		case text[0] != part[0]:
+			return text, false
+		default:
+			text, part = text[1:], part[1:]
+		}
+	}
+	return text, part == ""
 }
