@@ -60,17 +60,22 @@ func (s tmuxScreen) see(text string) {
 	eventually(s.t, "a screen that ends with "+text, func() bool { return strings.HasSuffix(s.text(), text) })
 }
 
-// killed kills what runs on the screen with SIGKILL, and waits for its end.
+// killed kills holdfast on the screen with SIGKILL, and waits for its end.
 func (s tmuxScreen) killed() {
 	s.t.Helper()
-	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
+	shell := strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}"))
+	children, err := os.ReadFile(filepath.Join("/proc", shell, "task", shell, "children"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(children)))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		s.t.Fatal(err)
 	}
-	eventually(s.t, "the end", func() bool { return s.tmux("display-message", "-p", "#{pane_dead}") == "1\n" })
+	eventually(s.t, "the end", func() bool { return strings.Contains(s.text(), "exit status 137") })
 }
 
 // command opens the command line and enters a command.
