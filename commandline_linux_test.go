@@ -75,7 +75,7 @@ func (s tmuxScreen) killed() {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		s.t.Fatal(err)
 	}
-	eventually(s.t, "the end", func() bool { return strings.Contains(s.text(), "exit status 137") })
+	eventually(s.t, "the end", func() bool { return !alive(pid) })
 }
 
 // command opens the command line and enters a command.
