@@ -210,13 +210,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	return writeEncoded(w, status, body.Bytes())
-}
-
-// writeEncoded answers with JSON.
-func writeEncoded(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, err := w.Write(body)
+	_, err := w.Write(body.Bytes())
 	return err
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"holdfast/session"
 	"holdfast/state"
@@ -28,6 +30,9 @@ func (s *server) resolve(ref string) (string, error) {
 	return id, err
 }
 
+// listBuffer is how much of a list is sent at once, bytes.
+const listBuffer = 64 << 10
+
 func (s *server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	q, err := query(r)
 	if err != nil {
@@ -37,11 +42,18 @@ func (s *server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	if !state.State(f.State).Valid() && f.State != session.Unreadable {
 		return malformed("state is %q; it must be pending, running, idle, stopped, ended, interrupted or unreadable", shorten(f.State))
 	}
-	body, err := s.ctl.AppendList([]byte(`{"sessions":`), f)
+	list, err := s.ctl.EncodedList(f)
 	if err != nil {
 		return err
 	}
-	return writeEncoded(w, http.StatusOK, append(body, "}\n"...))
+	const head, tail = `{"sessions":`, "}\n"
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(head)+list.Len()+len(tail)))
+	out := bufio.NewWriterSize(w, listBuffer) // the whole may be megabytes
+	out.WriteString(head)
+	list.Encode(out)
+	out.WriteString(tail)
+	return out.Flush()
 }
 
 // created answers with a new session and where it is.

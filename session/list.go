@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bufio"
 	"errors"
 	"os"
 	"slices"
@@ -29,24 +30,35 @@ func (c *Controller) List(f Filter) ([]View, error) {
 	return views, err
 }
 
-// AppendList appends what List returns to b, as a JSON array.
-func (c *Controller) AppendList(b []byte, f Filter) ([]byte, error) {
+// An EncodedList is what List returns as a JSON array.
+type EncodedList struct{ items []*listed }
+
+// EncodedList returns what List returns. Of sessions at rest nothing is encoded
+// again.
+func (c *Controller) EncodedList(f Filter) (EncodedList, error) {
 	items, err := c.items(f)
-	if err != nil {
-		return b, err
+	return EncodedList{items}, err
+}
+
+// Len is how many bytes Encode writes.
+func (l EncodedList) Len() int {
+	n := len("[]") + max(0, len(l.items)-1)
+	for _, i := range l.items {
+		n += len(i.encode())
 	}
-	size := 2
-	for _, i := range items {
-		size += len(i.encode()) + 1
-	}
-	b = append(slices.Grow(b, size), '[')
-	for n, i := range items {
+	return n
+}
+
+// Encode writes the array, in many small pieces.
+func (l EncodedList) Encode(w *bufio.Writer) {
+	w.WriteByte('[')
+	for n, i := range l.items {
 		if n > 0 {
-			b = append(b, ',')
+			w.WriteByte(',')
 		}
-		b = append(b, i.encode()...)
+		w.Write(i.encode())
 	}
-	return append(b, ']'), nil
+	w.WriteByte(']')
 }
 
 // Match reports whether f selects a session.
