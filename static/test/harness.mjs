@@ -74,7 +74,7 @@ export class Server {
 
   /** Starts it, for the first time or after end(). */
   async again(...flags) {
-    const env = { ...process.env, PS1: '$ ', HISTFILE: '/dev/null', LANG: 'C.UTF-8' };
+    const env = { ...process.env, PS1: '$ ', HISTFILE: '/dev/null', LANG: 'C.UTF-8', PATH: `${this.dir}/bin:${process.env.PATH}` };
     this.process = spawn(binary, ['serve', '--store', path.join(this.dir, 'store'), '--listen', `127.0.0.1:${this.port}`, '--log-level', 'error', ...flags],
       { stdio: ['ignore', 'pipe', 'inherit'], cwd: this.dir, env });
     for await (const line of createInterface({ input: this.process.stdout })) {
@@ -187,7 +187,7 @@ export const hide = (page, hidden) =>
 /** Another process that runs cat in a session of a server's store. line(text) types a line into it. */
 export async function holdElsewhere(t, server) {
   const holder = spawn(binary, ['run', '--store', path.join(server.dir, 'store'), '--name', 'deploy', '--', 'cat'],
-    { stdio: ['pipe', 'ignore', 'inherit'], cwd: server.dir });
+    { stdio: ['pipe', 'ignore', 'inherit'], cwd: '/srv' });
   const ended = once(holder, 'exit');
   t.after(() => {
     holder.kill('SIGKILL');

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import axe from 'axe-core';
-import { choose, holdElsewhere, pageTest, phone, see, start } from './harness.mjs';
+import { choose, holdElsewhere, pageTest, phone, see } from './harness.mjs';
 
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
 
@@ -35,19 +35,30 @@ async function open(visitor, address) {
   return page;
 }
 
-const build = String.raw`printf '$ make\r\n\e[36mcompile\e[0m session/controller.go\r\n\e[36mcompile\e[0m store/log.go\r\n\e[33mwarning\e[0m: store/log.go:41: unused result\r\n\e[36mlink\e[0m    holdfast\r\n\e[1;32mok\e[0m      214 tests, 0 failures, see https://build.example/214\r\n$ '; exec cat`;
+const make = String.raw`#!/bin/bash
+printf '$ make\r\n\e[36mcompile\e[0m session/controller.go\r\n\e[36mcompile\e[0m store/log.go\r\n\e[33mwarning\e[0m: store/log.go:41: unused result\r\n\e[36mlink\e[0m    holdfast\r\n\e[1;32mok\e[0m      214 tests, 0 failures, see https://build.example/214\r\n$ '
+exec cat`;
+const agent = String.raw`#!/bin/bash
+printf 'agent 1.0, in /srv/shop\n> '
+while read -r line; do
+  printf '\e[2mthinking\e[0m\r\e[32mdone\e[0m    %s\n> ' "$line"
+done`;
 
 /** A store with sessions in most states. */
 async function fill(server) {
-  const make = async (name, ...argv) => (await server.request('POST', 'sessions', { name, argv, cols: 100, rows: 30 })).json();
-  await make('nightly import', 'sh', '-c', 'exit 3');
-  const old = await make('old notes', 'cat');
-  await server.request('POST', `sessions/${old.id}/stop`);
-  const api = await make('api server', 'sh', '-c', 'printf "listening on :8080\\r\\n"; exec cat');
-  for (const text of ['go test ./...', 'git status', 'make']) {
-    await server.request('POST', `sessions/${api.id}/input`, { text, enter: true });
+  await fs.mkdir(path.join(server.dir, 'bin'));
+  for (const [name, script] of Object.entries({ make, agent, 'nightly-import': '#!/bin/sh\nexit 3' })) {
+    await fs.writeFile(path.join(server.dir, 'bin', name), script, { mode: 0o755 });
   }
-  return make('build', 'bash', '-c', build);
+  const start = async (name, ...argv) => (await server.request('POST', 'sessions', { name, argv, cwd: '/srv', cols: 100, rows: 30 })).json();
+  await start('nightly import', 'nightly-import', '--all');
+  const old = await start('old notes', 'cat');
+  await server.request('POST', `sessions/${old.id}/stop`);
+  const live = await start('shop', 'agent', '--model', 'local');
+  for (const text of ['find out why the cart is empty after a login', 'write a test for it', 'now mend it']) {
+    await server.request('POST', `sessions/${live.id}/input`, { text, enter: true });
+  }
+  return start('build', 'make', '-j2');
 }
 
 pageTest('nothing that is shown before the first session bars anybody', async ({ server, visitor }) => {
@@ -73,6 +84,8 @@ pageTest('no dialog, notice or menu bars anybody', async ({ server, visitor }) =
   const page = await open(visitor, server.login);
   await page.click(`#side a[href="#${id}"]`);
   await see(page, /214 tests/);
+  await choose(page, 'fit');
+  await page.waitForFunction(() => window.holdfast.screen.rows > 30);
   await state(page, 'session', { picture: true });
   await state(page, 'session-dark', { picture: true, scheme: 'dark' });
 
@@ -85,18 +98,19 @@ pageTest('no dialog, notice or menu bars anybody', async ({ server, visitor }) =
   await state(page, 'search');
   await page.keyboard.press('Escape');
 
-  await page.click('#side a:has-text("api server")');
-  await page.waitForFunction(() => window.holdfast.session.name === 'api server');
+  await page.click('#side a:has-text("shop")');
+  await page.waitForFunction(() => window.holdfast.session.name === 'shop');
   await choose(page, 'fork');
   await page.waitForSelector('#turns[open]');
   await state(page, 'fork', { picture: true });
+  assert.equal(await page.locator('.xterm-selection > *').count(), 0, 'what was found in another session is marked');
   await page.keyboard.press('Escape');
   await choose(page, 'switch');
   await page.waitForSelector('#switch[open]');
   await state(page, 'switch');
   await page.keyboard.press('Escape');
   await page.click('#side [data-do=help]');
-  await state(page, 'help', { picture: true });
+  await state(page, 'help');
   await page.keyboard.press('Escape');
 
   await page.click('#side a:has-text("nightly import")');

@@ -13,6 +13,7 @@ import { placeMenu } from './menu.js';
 import { dismiss, dismissAll, notify } from './notices.js';
 import { Search } from './search.js';
 import { keepInView } from './viewport.js';
+import { Windows } from './windows.js';
 
 const again = 3000; // ms between tries to reach the server at first
 
@@ -23,6 +24,7 @@ let attached = null; // Attached, once logged in
 let reachable = true;
 
 const screen = () => attached.screen;
+const windows = new Windows(mayStream);
 const search = new Search($('#search'), screen);
 const keyBar = new KeyBar($('#keys'), screen, (text) => attached.type(text));
 const binding = new Binding($('#follow'), go, () => location.hash.slice(1));
@@ -91,7 +93,16 @@ async function refresh() {
 
 function drawStream() {
   if (attached) {
-    drawLink(attached.phase, reachable, attached.held);
+    drawLink({ phase: attached.phase, reachable, held: attached.held, paused: !windows.turn });
+  }
+}
+
+/** Has the stream sleep while nobody sees it, and while other windows need theirs more. */
+function mayStream() {
+  const asleep = document.hidden || !windows.turn;
+  if (attached && asleep !== attached.stream.asleep) {
+    attached.stream.asleep = asleep;
+    drawStream();
   }
 }
 
@@ -250,7 +261,7 @@ async function attach() {
       }
     },
   });
-  view.stream.asleep = document.hidden;
+  view.stream.asleep = document.hidden || !windows.turn;
   $('#spoken').checked = view.screen.spoken = localStorage.getItem('spoken') === 'yes';
   return view;
 }
@@ -277,11 +288,7 @@ function listen() {
   addEventListener('pageshow', ({ persisted }) => persisted && attached?.stream.reopen());
   addEventListener('online', () => attached?.stream.hurry());
   addEventListener('offline', drawStream);
-  document.addEventListener('visibilitychange', () => {
-    if (attached) {
-      attached.stream.asleep = document.hidden;
-    }
-  });
+  document.addEventListener('visibilitychange', mayStream);
   for (const button of document.querySelectorAll('[data-do]')) {
     button.addEventListener('click', () => press(button.dataset.do));
   }

@@ -37,6 +37,7 @@ function open(dialog, inputs, accept) {
     }
   };
   dialog.showModal();
+  dialog.scrollTop = 0; // the focus may be far below
   return new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
 }
 

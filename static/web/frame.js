@@ -65,15 +65,17 @@ function draw(session) {
   mark(session, document.body.classList.contains('stale'));
 }
 
-let link = null; // {phase, reachable, held} that are to be shown
+let link = null; // what is to be shown
 let linkTimer = 0;
 
 /**
- * Says how the stream is, unless all is well or it is over in a moment. Without
+ * Says how the stream is: its phase, whether the server is reachable, whether
+ * typing is held, and whether it is paused for other windows, unless all is well or it is over in a moment. Without
  * a stream what is shown of sessions is marked as what was known last.
  */
-export function drawLink(phase, reachable, held) {
-  link = { phase, reachable, held };
+export function drawLink(now) {
+  link = now;
+  const { phase } = link;
   if (phase === 'live' || phase === 'closed' || $('#link').textContent) {
     clearTimeout(linkTimer);
     linkTimer = 0;
@@ -91,7 +93,8 @@ function showLink() {
   draw(drawn);
 }
 
-function linkText({ phase, reachable }) {
+function linkText({ phase, reachable, paused }) {
+  if (paused) return 'Paused while other windows are used';
   if (!navigator.onLine) return 'Offline';
   if (phase === 'replaying') return 'Catching up…';
   return reachable ? 'Reconnecting…' : 'Server not reachable';

@@ -101,6 +101,10 @@ export class Stream {
   }
 
   /** While asleep there is no connection; the cursor stays. */
+  get asleep() {
+    return this.#asleep;
+  }
+
   set asleep(asleep) {
     this.#asleep = asleep;
     if (asleep) {

@@ -2,7 +2,7 @@
 
 import './styles.js';
 import { addLinks, addSearch, addUnicode, addWebgl } from './addons.js';
-import { correctInverse } from './contrast.js';
+import { correctInverse, forgetSelection } from './corrections.js';
 import { Leftovers } from './leftovers.js';
 import { baseFont, fontFamily, onTheme, theme } from './theme.js';
 import { addTouch } from './touch.js';
@@ -54,6 +54,7 @@ export class Screen {
     this.#leftovers = new Leftovers(this.#term);
     this.#term.open(pane);
     correctInverse(this.#term);
+    forgetSelection(this.#term);
     addWebgl(this.#term);
     addTouch(this.#term);
     this.#term.textarea.setAttribute('aria-label', 'Terminal. Control Shift E leaves it.');

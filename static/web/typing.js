@@ -1,12 +1,12 @@
 // What a person is told about what was typed or pasted.
 
 import { dismiss, notify } from './notices.js';
-import { holderLine, size, title } from './view.js';
+import { size, title } from './view.js';
 
 /** Says why nothing can be typed, and what can be done. act(name) does what a button of that name does. */
 export function cannotType(session, act) {
   const [reason, label, name] = session.holder
-    ? [`is ${holderLine(session)}: it can only be read here`, 'Fork', 'fork']
+    ? ['can only be read here: another process has it', 'Fork', 'fork']
     : ['is not running: resume it to type', 'Resume', 'resume'];
   notify('input', `${title(session)} ${reason}.`, { actions: [[label, () => act(name)]] });
 }
