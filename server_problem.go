@@ -73,7 +73,7 @@ var problemTypes = []problemType{
 	{is(session.ErrNotLive), 409, "not-live", "Session is not live here", "start or resume it first"},
 	{is(process.ErrExited), 409, "not-live", "Session is not live here", "start or resume it first"},
 	{is(session.ErrNothingBound), 409, "nothing-bound", "No session is bound", "POST /new or /resume binds one"},
-	{is(store.ErrDamaged), 409, "unreadable", "Session is unreadable", "its files were left as they are; DELETE removes it"},
+	{is(store.ErrDamaged), 409, "unreadable", "Session is unreadable", "its files were left as they are"},
 	{is(state.ErrIllegal), 409, "illegal-transition", "Not possible in this state", ""},
 	{is(store.ErrFenced), 409, "lease-lost", "Session was taken over", "another process writes it now"},
 

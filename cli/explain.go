@@ -27,7 +27,7 @@ func explain(ref string, err error) error {
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("there is no session %.64q; holdfast ls lists them", ref)
 	case errors.Is(err, store.ErrDamaged):
-		return fmt.Errorf("session %.64q is unreadable; holdfast show has the reason, and holdfast rm removes it", ref)
+		return fmt.Errorf("session %.64q is unreadable; holdfast show has the reason", ref)
 	case errors.Is(err, session.ErrNotLive):
 		return fmt.Errorf("session %.64q is not live: no program runs in it; a server resumes it, from its page or with holdfast serve --resume", ref)
 	}

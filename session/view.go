@@ -116,11 +116,13 @@ func (c *Controller) trueView(id string) (View, error) {
 	}
 	if held != nil {
 		v.Holder = HolderOf(held)
+	}
+	if held != nil || err != nil { // the row has what its last write knew
 		if f, err := c.store.Follow(id); err == nil {
 			if oldest, end, err := f.Bounds(); err == nil {
 				v.Oldest, v.Cursor = oldest, end
 			}
-			if turns, err := turnsOf(f); err == nil && len(turns) > 0 { // the row has those of its last write
+			if turns, err := turnsOf(f); err == nil && len(turns) > 0 {
 				v.Turns = turns[len(turns)-1].Turn
 			}
 			f.Close()

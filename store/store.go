@@ -118,6 +118,9 @@ func Open(dir string, o Options) (*Store, error) {
 		rows:    make(map[string]seen),
 		hubs:    make(map[string]*hub),
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("open store: %s is not a folder", dir)
+	}
 	for _, sub := range []string{"sessions", "locks", "trash"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, fmt.Errorf("open store: %w", err)
