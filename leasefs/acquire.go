@@ -58,7 +58,7 @@ func (o Options) locker() locker {
 	if o.test.locker != nil {
 		return *o.test.locker
 	}
-	return lockers[o.Family]
+	return o.Family.locker()
 }
 
 // Acquire takes the lease on the lock file at path, which it creates if need
@@ -95,7 +95,7 @@ func Acquire(path string, o Options) (*Lease, error) {
 
 // attempt asks for the lock once. A lock that comes late is given back.
 func attempt(path string, o Options) (*Lease, error) {
-	return limited(
+	return limited(o.Family,
 		func() (*Lease, error) { return lockFile(path, o) },
 		func(l *Lease) { l.end(false) },
 	)

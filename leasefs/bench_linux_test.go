@@ -7,8 +7,10 @@ import (
 
 func BenchmarkAcquireRelease(b *testing.B) {
 	path := lockPath(b)
+	o := self()
+	o.Family = probed(b)
 	for b.Loop() {
-		l, err := Acquire(path, self())
+		l, err := Acquire(path, o)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -74,9 +76,19 @@ func BenchmarkBusy(b *testing.B) {
 	path := lockPath(b)
 	l := mustAcquire(b, path, self())
 	defer l.Release()
+	f := probed(b)
 	for b.Loop() {
-		if busy, err := Busy(path, 0); !busy || err != nil {
+		if busy, err := Busy(path, f); !busy || err != nil {
 			b.Fatal(busy, err)
 		}
 	}
+}
+
+// probed is how the file system of temporary folders locks.
+func probed(b *testing.B) Family {
+	f, err := Probe(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return f
 }

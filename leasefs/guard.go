@@ -27,7 +27,7 @@ func Guard(path string, o Options, remove func() error) error {
 // lock file at path. It takes nothing that would refuse another. A missing
 // file is not busy. It fails with ErrTimeout if there is no answer within 2 s.
 func Busy(path string, f Family) (bool, error) {
-	return limited(func() (bool, error) {
+	return limited(f, func() (bool, error) {
 		file, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -36,6 +36,6 @@ func Busy(path string, f Family) (bool, error) {
 			return false, err
 		}
 		defer file.Close()
-		return lockers[f].busy(file)
+		return f.locker().busy(file)
 	}, nil)
 }

@@ -17,6 +17,7 @@ type Lease struct {
 	path   string // canonical
 	file   *os.File
 	id     fileID
+	family Family
 	locks  locker
 	holder Holder
 	record []byte // holder, encoded
@@ -34,7 +35,7 @@ type Lease struct {
 func newLease(f *os.File, path string, id fileID, o Options) *Lease {
 	holder := o.Self
 	holder.Since = time.Now().UTC()
-	l := &Lease{path: path, file: f, id: id, locks: o.locker(), holder: holder, record: holder.encode(), test: o.test}
+	l := &Lease{path: path, file: f, id: id, family: o.Family, locks: o.locker(), holder: holder, record: holder.encode(), test: o.test}
 	table.grant(l)
 	return l
 }
@@ -77,7 +78,7 @@ func (l *Lease) Release() error { return l.finish(false) }
 func (l *Lease) Remove() error { return l.finish(true) }
 
 func (l *Lease) finish(unlink bool) error {
-	return limitedCall(func() error { return l.end(unlink) })
+	return limitedCall(l.family, func() error { return l.end(unlink) })
 }
 
 // end is Release without a limit of time.
@@ -113,7 +114,7 @@ func (l *Lease) end(unlink bool) error {
 // path, nobody else has put a record there, and what is written to it reaches
 // the storage (a network file system tells of a lost lock by no other sign).
 // It fails with ErrLost, or with ErrTimeout if there is no answer.
-func (l *Lease) Check() error { return limitedCall(l.check) }
+func (l *Lease) Check() error { return limitedCall(0, l.check) }
 
 func (l *Lease) check() error {
 	l.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Mount options that keep locks from other hosts, though each host by itself
@@ -65,4 +67,18 @@ func localLock(mountinfo, id string) (kind, option string) {
 		}
 	}
 	return "", ""
+}
+
+// onLocalDisk reports whether dir is on a file system that no server has a part
+// in.
+func onLocalDisk(dir string) bool {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return false
+	}
+	switch uint32(st.Type) { // 32 bits wide in some architectures, and signed
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC:
+		return true
+	}
+	return false
 }

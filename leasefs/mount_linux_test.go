@@ -44,3 +44,11 @@ func TestMountIDOfAnOpenFile(t *testing.T) {
 		t.Errorf("mount id %q, want none", got)
 	}
 }
+
+func TestWhatIsNoLocalDisk(t *testing.T) {
+	for _, dir := range []string{"/proc", "/sys", "/nonexistent"} {
+		if onLocalDisk(dir) {
+			t.Errorf("%s counts as a disk of this machine", dir)
+		}
+	}
+}

@@ -14,7 +14,13 @@ import (
 // none do or if the file system is mounted so that other hosts do not see
 // them; with ErrReadOnly, or with ErrTimeout.
 func Probe(dir string) (Family, error) {
-	return limited(func() (Family, error) { return probe(dir, lockers) }, nil)
+	return limited(0, func() (Family, error) {
+		f, err := probe(dir, lockers)
+		if err == nil && onLocalDisk(dir) {
+			f |= localDisk
+		}
+		return f, err
+	}, nil)
 }
 
 // IsProbe reports whether name is that of a file that Probe makes. It may be

@@ -187,3 +187,21 @@ func TestDamagedRecordIsReadAgainForAHundredMilliseconds(t *testing.T) {
 		}
 	})
 }
+
+// A disk of this machine has all the time that it takes, and its calls are
+// made without a goroutine.
+func TestOnlyServersHaveALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func() (int, error) { time.Sleep(2 * promisedLimit); return 1, nil }
+		for _, tt := range []struct {
+			family Family
+			value  int
+			err    error
+		}{{0, 0, ErrTimeout}, {localDisk, 1, nil}} {
+			if value, err := limited(tt.family, slow, nil); value != tt.value || err != tt.err {
+				t.Errorf("a slow call of family %d: %d, %v, want %d, %v", tt.family, value, err, tt.value, tt.err)
+			}
+		}
+		time.Sleep(2 * promisedLimit) // until the call that was given up returns
+	})
+}
