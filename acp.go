@@ -27,7 +27,7 @@ type acpFlags struct {
 }
 
 func parseACP(args []string, stdout io.Writer) (*acpFlags, error) {
-	f := &acpFlags{keep: 256 << 20}
+	f := &acpFlags{keep: cli.KeepDefault}
 	fs := flag.NewFlagSet("acp", flag.ContinueOnError)
 	fs.StringVar(&f.store, "store", "", "the `folder` of the sessions; "+cli.StoreDefault)
 	fs.StringVar(&f.profile, "profile", "", "the `name` of the profile of new sessions, instead of a program")

@@ -30,7 +30,7 @@ type serveFlags struct {
 }
 
 func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
-	f := &serveFlags{keep: 256 << 20}
+	f := &serveFlags{keep: cli.KeepDefault}
 	var listen string
 	var alone bool
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)

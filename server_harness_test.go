@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"holdfast/internal/leaks"
 	"holdfast/leasefs"
 	"holdfast/session"
 	"holdfast/store"
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		os.RemoveAll(binDir)
 	}
 	if code == 0 {
-		if left := leakedGoroutines(); left != "" {
+		if left := leaks.Goroutines("holdfast"); left != "" {
 			fmt.Fprintf(os.Stderr, "goroutines left by the tests:\n%s\n", left)
 			code = 1
 		}
@@ -52,24 +52,6 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(code)
-}
-
-// leakedGoroutines returns the stacks of goroutines in code of ours, after
-// giving them a moment to end.
-func leakedGoroutines() string {
-	for deadline := time.Now().Add(5 * time.Second); ; runtime.Gosched() {
-		buf := make([]byte, 1<<20)
-		buf = buf[:runtime.Stack(buf, true)]
-		var left []string
-		for _, g := range strings.Split(string(buf), "\n\n")[1:] {
-			if strings.Contains(g, "holdfast") {
-				left = append(left, g)
-			}
-		}
-		if len(left) == 0 || time.Now().After(deadline) {
-			return strings.Join(left, "\n\n")
-		}
-	}
 }
 
 // A testServer is a whole server on a loopback port and a unix socket, with

@@ -8,11 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 
+	"holdfast/internal/leaks"
 	"holdfast/leasefs"
 	"holdfast/session"
 	"holdfast/session/process"
@@ -21,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if left := leakedGoroutines(); left != "" && code == 0 {
+	if left := leaks.Goroutines("holdfast/"); left != "" && code == 0 {
 		fmt.Fprintf(os.Stderr, "goroutines left by the tests:\n%s\n", left)
 		code = 1
 	}
@@ -30,24 +29,6 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
-}
-
-// leakedGoroutines returns the stacks of goroutines in code of ours, after
-// giving them a moment to end.
-func leakedGoroutines() string {
-	for deadline := time.Now().Add(5 * time.Second); ; runtime.Gosched() {
-		buf := make([]byte, 1<<20)
-		buf = buf[:runtime.Stack(buf, true)]
-		var left []string
-		for _, g := range strings.Split(string(buf), "\n\n")[1:] {
-			if strings.Contains(g, "holdfast/") {
-				left = append(left, g)
-			}
-		}
-		if len(left) == 0 || time.Now().After(deadline) {
-			return strings.Join(left, "\n\n")
-		}
-	}
 }
 
 // A client is the other end of a connection in this process.

@@ -9,10 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
+
+	"holdfast/internal/leaks"
 )
 
 // Other processes are this test binary, run again with roleVar naming what to
@@ -39,29 +39,11 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	code := m.Run()
-	if left := leakedGoroutines(); left != "" && code == 0 {
+	if left := leaks.Goroutines("holdfast/leasefs."); left != "" && code == 0 {
 		fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", left)
 		code = 1
 	}
 	os.Exit(code)
-}
-
-// leakedGoroutines returns the stacks of goroutines in this package's code,
-// after giving them a moment to end.
-func leakedGoroutines() string {
-	for deadline := time.Now().Add(5 * time.Second); ; runtime.Gosched() {
-		buf := make([]byte, 1<<20)
-		buf = buf[:runtime.Stack(buf, true)]
-		var left []string
-		for _, g := range strings.Split(string(buf), "\n\n")[1:] {
-			if strings.Contains(g, "holdfast/leasefs.") {
-				left = append(left, g)
-			}
-		}
-		if len(left) == 0 || time.Now().After(deadline) {
-			return strings.Join(left, "\n\n")
-		}
-	}
 }
 
 // self is this process as the tests name it.

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
-	"strings"
 	"testing"
-	"time"
+
+	"holdfast/internal/leaks"
 )
 
 // roleEnv names the part that the test binary plays when a test starts it
@@ -34,32 +33,12 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	if code == 0 {
-		if left := leakedGoroutines(); left != "" {
+		if left := leaks.Goroutines("holdfast/store."); left != "" {
 			fmt.Fprintf(os.Stderr, "goroutines left by the tests:\n%s\n", left)
 			code = 1
 		}
 	}
 	os.Exit(code)
-}
-
-// leakedGoroutines returns the stacks of goroutines in this package's code,
-// after giving them a moment to end.
-func leakedGoroutines() string {
-	deadline := time.Now().Add(5 * time.Second)
-	for {
-		buf := make([]byte, 1<<20)
-		buf = buf[:runtime.Stack(buf, true)]
-		var left []string
-		for _, g := range strings.Split(string(buf), "\n\n")[1:] {
-			if strings.Contains(g, "holdfast/store.") {
-				left = append(left, g)
-			}
-		}
-		if len(left) == 0 || time.Now().After(deadline) {
-			return strings.Join(left, "\n\n")
-		}
-		runtime.Gosched()
-	}
 }
 
 // startRole starts the test binary again in a role, its stderr joined to the

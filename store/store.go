@@ -119,7 +119,7 @@ func Open(dir string, o Options) (*Store, error) {
 		hubs:    make(map[string]*hub),
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("open store: %s is not a folder", dir)
+		return nil, fmt.Errorf("open store: %s is not a directory", dir)
 	}
 	for _, sub := range []string{"sessions", "locks", "trash"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
