@@ -87,7 +87,7 @@ func printFindings(w io.Writer, found []session.Finding, asJSON bool) error {
 		if f.Repaired {
 			what = "repaired"
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s (%s)\n", where, f.Problem, what); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s (%s)\n", where, cli.Plain(f.Problem), what); err != nil {
 			return err
 		}
 	}

@@ -139,7 +139,7 @@ func report(stderr io.Writer, err error) int {
 	if status, ok := errors.AsType[cli.ExitStatus](err); ok {
 		return int(status)
 	}
-	fmt.Fprintln(stderr, "holdfast:", err)
+	fmt.Fprintln(stderr, "holdfast:", cli.Plain(err.Error()))
 	if _, ok := errors.AsType[*cli.UsageError](err); ok {
 		return 2
 	}

@@ -82,7 +82,7 @@ func joined(ctx context.Context, h host, words []string) (session.View, error) {
 
 // tellLeft says what becomes of a session that is not shown any more.
 func tellLeft(stderr io.Writer, v *session.View) {
-	name := cmp.Or(plain(v.Name), v.ID)
+	name := cmp.Or(Plain(v.Name), v.ID)
 	if v.Live || v.Holder != nil {
 		fmt.Fprintf(stderr, "[left %s, which goes on]\n", name)
 		return

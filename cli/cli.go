@@ -12,12 +12,17 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"holdfast/session"
 	"holdfast/session/process"
@@ -81,11 +86,27 @@ func (c *command) controller() (*session.Controller, error) {
 	return session.Open(session.Config{Store: st, Front: "cli"})
 }
 
-// PrintJSON writes v as one line of JSON.
+// PrintJSON writes v as one line of JSON. What a terminal would not print is
+// escaped, also where JSON does not ask for it.
 func PrintJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var doc bytes.Buffer
+	enc := json.NewEncoder(&doc)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	line := make([]byte, 0, doc.Len())
+	for _, r := range doc.String() {
+		if r == '\n' || strconv.IsPrint(r) {
+			line = utf8.AppendRune(line, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			line = fmt.Appendf(line, `\u%04x`, unit)
+		}
+	}
+	_, err := w.Write(line)
+	return err
 }
 
 // label is a session as messages name it.
@@ -93,5 +114,5 @@ func label(v *session.View) string {
 	if v.Name == "" {
 		return v.ID
 	}
-	return v.ID + " " + plain(v.Name)
+	return v.ID + " " + Plain(v.Name)
 }

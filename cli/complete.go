@@ -62,9 +62,9 @@ func Sessions(ctx context.Context, dir, typed string) []Candidate {
 		if typable(v.Name) && named[v.Name] == 1 {
 			fits = fits || strings.HasPrefix(v.Name, typed)
 			names = append(names, Candidate{v.Name, about})
-			others = append(others, Candidate{v.ID, plain(v.Name)})
+			others = append(others, Candidate{v.ID, Plain(v.Name)})
 		} else {
-			ids = append(ids, Candidate{v.ID, cut(strings.TrimSpace(plain(v.Name)+" "+about), 60)})
+			ids = append(ids, Candidate{v.ID, cut(strings.TrimSpace(Plain(v.Name)+" "+about), 60)})
 		}
 	}
 	if !fits {
@@ -95,7 +95,7 @@ func completionViews(ctx context.Context, dir string) []session.View {
 }
 
 func typable(name string) bool {
-	return name != "" && name == plain(name) && !strings.HasPrefix(name, "-") && name == strings.TrimSpace(name)
+	return name != "" && name == Plain(name) && !strings.HasPrefix(name, "-") && name == strings.TrimSpace(name)
 }
 
 // States are the states that a session may be in.

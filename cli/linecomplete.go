@@ -39,7 +39,7 @@ func (f *front) sessionWords(ctx context.Context) []string {
 	views, _ := f.h.list(ctx)
 	var words []string
 	for _, v := range views {
-		if v.Name != "" && plain(v.Name) == v.Name && !strings.ContainsAny(v.Name, ` '"\`) {
+		if v.Name != "" && Plain(v.Name) == v.Name && !strings.ContainsAny(v.Name, ` '"\`) {
 			words = append(words, v.Name)
 		}
 		words = append(words, v.ID)

@@ -51,7 +51,7 @@ terminal, ids and programs are cut to its width.`).withJSON()
 func printSessions(s screen, views []session.View, short int, now time.Time) error {
 	t := table{{"ID", "NAME", "STATE", "ACTIVE", "COMMAND"}}
 	for _, v := range views {
-		t = append(t, []string{v.ID[:min(short, len(v.ID))], cmp.Or(plain(v.Name), "-"), stateText(&v), ago(v.ActiveAt, now), commandText(v.Argv)})
+		t = append(t, []string{v.ID[:min(short, len(v.ID))], cmp.Or(Plain(v.Name), "-"), stateText(&v), ago(v.ActiveAt, now), commandText(v.Argv)})
 	}
 	return t.print(s, func(row, column int) string {
 		if column == 2 {
@@ -106,7 +106,7 @@ func stateColour(state string) string {
 func commandText(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
-		words[i] = plain(a)
+		words[i] = Plain(a)
 		if a == "" || words[i] != a || strings.ContainsAny(a, " '\"\\$`&|;<>()*?[]#~!{}") {
 			words[i] = "'" + strings.ReplaceAll(words[i], "'", `'\''`) + "'"
 		}

@@ -64,7 +64,7 @@ func (p *picker) pressOne(key string) (chosen *session.View, done bool) {
 	case "\x15": // ^U
 		p.filter = ""
 	default:
-		if plain(key) == key {
+		if Plain(key) == key {
 			p.filter += key
 			p.row = 0
 		}
@@ -107,13 +107,13 @@ func (p *picker) draw(f *front) {
 	first := max(0, min(p.row-room/2, len(fit)-room))
 	var b strings.Builder
 	b.WriteString(clearScreen + cut("Enter goes there, Esc leads back, the arrow keys move, what you type narrows the list", cols) + "\r\n")
-	fmt.Fprintf(&b, "%s\r\n", cut(fmt.Sprintf("%d of %d sessions  %s", len(fit), len(p.views), plain(p.filter)), cols))
+	fmt.Fprintf(&b, "%s\r\n", cut(fmt.Sprintf("%d of %d sessions  %s", len(fit), len(p.views), Plain(p.filter)), cols))
 	for i := first; i < min(len(fit), first+room); i++ {
 		v, mark := &fit[i], "  "
 		if i == p.row {
 			mark = "> "
 		}
-		line := cut(fmt.Sprintf("%s%-8s  %-16s %-22s %-12s %s", mark, v.ID[:8], cut(cmp.Or(plain(v.Name), "-"), 16), stateText(v),
+		line := cut(fmt.Sprintf("%s%-8s  %-16s %-22s %-12s %s", mark, v.ID[:8], cut(cmp.Or(Plain(v.Name), "-"), 16), stateText(v),
 			ago(v.ActiveAt, time.Now()), commandText(v.Argv)), cols)
 		if i == p.row {
 			line = reverse + line + normal

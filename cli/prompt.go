@@ -78,7 +78,11 @@ func (p *prompt) tab(line string, pos int, key rune) (string, int, bool) {
 }
 
 // say prints lines above the prompt.
-func (p *prompt) say(lines ...string) { io.WriteString(p, strings.Join(lines, "\n")+"\n") }
+func (p *prompt) say(lines ...string) {
+	for _, line := range lines {
+		io.WriteString(p, Plain(line)+"\n")
+	}
+}
 
 // promptKeys makes the keys that leave the line, Esc alone and the command key,
 // into the one that does so in package term.

@@ -166,7 +166,7 @@ const (
 func copyName(v *session.View) string {
 	name := v.Name
 	if name == "" && len(v.Argv) > 0 {
-		name = plain(filepath.Base(v.Argv[0]))
+		name = Plain(filepath.Base(v.Argv[0]))
 	}
 	for len(name)+len(copySuffix) > maxName {
 		_, n := utf8.DecodeLastRuneInString(name)

@@ -14,12 +14,12 @@ import (
 func (f *front) mar(text string) {
 	if f.ask == nil {
 		if text != f.told {
-			fmt.Fprintln(os.Stderr, "holdfast:", plain(text))
+			fmt.Fprintln(os.Stderr, "holdfast:", Plain(text))
 			f.told = text
 		}
 		return
 	}
-	text = cut(" "+plain(text)+" ", f.width())
+	text = cut(" "+Plain(text)+" ", f.width())
 	f.tty.write(saveCursor + lastRow + normal + reverse + text + normal + clearLine + restoreCursor)
 	f.marred = true
 }

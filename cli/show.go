@@ -38,14 +38,14 @@ go on below.`).withJSON()
 func printSession(s screen, v *session.View, now time.Time) error {
 	for _, line := range [][2]string{
 		{"id", v.ID},
-		{"name", plain(v.Name)},
+		{"name", v.Name},
 		{"state", v.State},
 		{"cause", v.Cause},
-		{"reason", plain(v.Reason)},
+		{"reason", v.Reason},
 		{"holder", holderText(v)},
 		{"command", commandText(v.Argv)},
-		{"folder", plain(v.Cwd)},
-		{"profile", plain(v.Profile)},
+		{"folder", v.Cwd},
+		{"profile", v.Profile},
 		{"parent", v.Parent},
 		{"created", when(v.CreatedAt, now)},
 		{"started", when(v.StartedAt, now)},
@@ -57,8 +57,8 @@ func printSession(s screen, v *session.View, now time.Time) error {
 		{"output", fmt.Sprintf("%d to %d", v.Oldest, v.Cursor)},
 		{"turns", strconv.Itoa(v.Turns)},
 		{"runs", strconv.Itoa(v.Runs)},
-		{"storage", plain(v.StorageError)},
-		{"problem", plain(v.Problem)},
+		{"storage", v.StorageError},
+		{"problem", v.Problem},
 	} {
 		if line[1] == "" {
 			continue
@@ -67,7 +67,7 @@ func printSession(s screen, v *session.View, now time.Time) error {
 		if label == "state" && s.colour {
 			colour = stateColour(v.State)
 		}
-		for _, text := range wrap(line[1], s.width-showLabel-1) {
+		for _, text := range wrap(Plain(line[1]), s.width-showLabel-1) {
 			if colour != "" {
 				text = "\x1b[" + colour + "m" + text + "\x1b[0m"
 			}
@@ -93,7 +93,7 @@ func holderText(v *session.View) string {
 func exitText(v *session.View) string {
 	switch {
 	case v.Signal != "":
-		return "signal " + plain(v.Signal)
+		return "signal " + Plain(v.Signal)
 	case v.ExitCode != nil:
 		return "status " + strconv.Itoa(*v.ExitCode)
 	}

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// plain shows control characters, and bytes that are no text, by their
+// Plain shows control characters, and bytes that are no text, by their
 // escapes: a name cannot do anything to a terminal.
-func plain(s string) string {
+func Plain(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)

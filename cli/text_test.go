@@ -10,8 +10,8 @@ func TestNamesCannotDoAnythingToATerminal(t *testing.T) {
 	for in, want := range map[string]string{
 		"demo 1": "demo 1", "日本 é": "日本 é", "a\x1b[2Jb": `a\x1b[2Jb`, "a\nb\t": `a\nb\t`, "\xff": `\xff`, "\u202eevil": `\u202eevil`, "\u009b": `\u009b`, `a\b'"`: `a\b'"`,
 	} {
-		if got := plain(in); got != want {
-			t.Errorf("plain(%q) = %q, want %q", in, got, want)
+		if got := Plain(in); got != want {
+			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
 		}
 	}
 	if got, want := commandText([]string{"sh", "-c", "echo \x07", "", `a"b`}), `sh -c 'echo \a' '' 'a"b'`; got != want {

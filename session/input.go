@@ -280,7 +280,7 @@ func (q *queue) typeOut(it *item) (Receipt, error) {
 	q.inLine = 0
 	q.line, _ = q.line.Type(q.mode, typed)
 	q.l.idle.touch()
-	q.l.typed(q.turn.add(typed, end))
+	q.l.typed(q.turn.add(typed, end, q.mode.Hidden))
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = q.notTaken(n)
 	}

@@ -53,7 +53,11 @@ var builtin = map[string]Profile{
 func loadProfiles(dir string) (map[string]Profile, error) {
 	all := maps.Clone(builtin)
 	all["shell"] = Profile{Start: []string{userShell()}}
-	b, err := store.ReadFile(filepath.Join(dir, "profiles.json"))
+	path := filepath.Join(dir, "profiles.json")
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file // its user may keep it elsewhere
+	}
+	b, err := store.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}

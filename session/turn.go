@@ -13,7 +13,7 @@ import (
 const maxPreview = 200
 
 // turnText collects what is typed until Enter. Escape sequences (cursor keys,
-// bracketed paste) are not part of it.
+// bracketed paste) are not part of it, nor is what is typed without an echo.
 type turnText struct {
 	text   []byte
 	escape escapeParser
@@ -22,8 +22,9 @@ type turnText struct {
 }
 
 // add takes bytes that were typed when the log ended at cursor at. When they
-// end in Enter it returns the turn, without its number, and begins anew.
-func (t *turnText) add(p []byte, at int64) *store.Entry {
+// end in Enter it returns the turn, without its number, and begins anew. The
+// text of bytes that the terminal hides is not kept.
+func (t *turnText) add(p []byte, at int64, hidden bool) *store.Entry {
 	if len(p) == 0 {
 		return nil
 	}
@@ -46,7 +47,7 @@ func (t *turnText) add(p []byte, at int64) *store.Entry {
 			b = ' '
 			fallthrough
 		case b >= ' ':
-			if len(t.text) < maxPreview {
+			if len(t.text) < maxPreview && !hidden {
 				t.text = append(t.text, b)
 			}
 		}

@@ -149,16 +149,17 @@ func fill(f *os.File, data []byte, h hook) (stamp, error) {
 }
 
 // ReadFile reads a file like those that ReplaceFile writes. What is no regular
-// file is refused: to open a FIFO would wait for ever.
+// file is refused: to open a FIFO would wait for ever, and a symbolic link
+// leads out of the store.
 func ReadFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err := regular(path, info, err); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)
 }
 
-// regular refuses what stat found at path if it is no regular file.
+// regular refuses what lstat found at path if it is no regular file.
 func regular(path string, info fs.FileInfo, err error) error {
 	if err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "open", Path: path, Err: errors.New("is " + fileKind(info.Mode()))}
@@ -190,6 +191,8 @@ func sweepTemps(dir, name string) error {
 // fileKind names a mode for people.
 func fileKind(m fs.FileMode) string {
 	switch {
+	case m.IsRegular():
+		return "a file"
 	case m.IsDir():
 		return "a folder"
 	case m&fs.ModeSymlink != 0:

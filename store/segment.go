@@ -38,12 +38,19 @@ func parseSegment(name string) (first int64, ok bool) {
 }
 
 // listSegments returns the first offsets of the segments in dir, ascending.
-// Anything but a regular file with a segment's name is ignored: a symbolic
-// link is never followed.
+// Anything but a regular file with a segment's name is ignored, and a folder
+// that is none refused: a symbolic link is never followed.
 //
 // A segment is complete before its successor exists. So a size that is taken
 // after the listing is final for every segment but the last.
 func listSegments(dir string) ([]int64, error) {
+	info, err := os.Lstat(dir)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: dir, Err: fmt.Errorf("is %s, not a folder", fileKind(info.Mode()))}
+	}
+	if err != nil {
+		return nil, err
+	}
 	files, err := os.ReadDir(dir) // sorted by name, which is by offset
 	if err != nil {
 		return nil, err

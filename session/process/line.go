@@ -13,6 +13,7 @@ const MaxLine = maxLine
 // every byte as it comes.
 type LineMode struct {
 	Canonical bool // the kernel collects lines (ICANON)
+	Hidden    bool // and does not show them, as where a password is asked for (no ECHO)
 
 	// The special characters; off for one that is disabled. Those of a mode
 	// that is not set (ISIG, IEXTEN, IXON, ECHO) are off too.

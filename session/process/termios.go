@@ -19,6 +19,7 @@ func lineMode(t *unix.Termios) LineMode {
 	flow := t.Iflag&unix.IXON != 0
 	return LineMode{
 		Canonical:    t.Lflag&unix.ICANON != 0,
+		Hidden:       t.Lflag&unix.ICANON != 0 && !echo,
 		intr:         char(unix.VINTR, signals),
 		quit:         char(unix.VQUIT, signals),
 		susp:         char(unix.VSUSP, signals),

@@ -2,7 +2,7 @@
 
 import { can } from './actions.js';
 import { mark } from './tab.js';
-import { commandLine, holderLine, stateText, title, tone } from './view.js';
+import { commandLine, holderLine, stateText, title, tone, visible } from './view.js';
 
 export const $ = (selector) => document.querySelector(selector);
 
@@ -47,7 +47,7 @@ export function drawHead(session) {
   $('#head').dataset.tone = tone(session);
   $('#name').textContent = title(session);
   const size = session.cols ? `${session.cols}×${session.rows}` : '';
-  const facts = [stateText(session), session.storage_error, commandLine(session), session.cwd, size];
+  const facts = [stateText(session), session.storage_error, commandLine(session), visible(session.cwd ?? ''), size];
   $('#about').textContent = $('#about').title = facts.filter(Boolean).join(' · ');
   for (const button of document.querySelectorAll('#head [data-do], #menu [data-do]')) {
     button.hidden = !can(button.dataset.do, session);

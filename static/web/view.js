@@ -1,8 +1,11 @@
 // What a session looks like in words: shared by the list, the head and the title.
 
+/** Text in which characters that do something to others, or hide, are shown by their code. */
+export const visible = (text) => text.replace(/(?!\u200d)\p{C}/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+
 /** The name that people gave it, or the program's. */
 export function title(session) {
-  return session.name || program(session);
+  return visible(session.name || program(session));
 }
 
 /** The program without its folder. */
@@ -12,7 +15,7 @@ export function program(session) {
 
 /** The command line as one would type it. */
 export function commandLine(session) {
-  return (session.argv ?? []).map((arg) => (/^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`)).join(' ');
+  return visible((session.argv ?? []).map((arg) => (/^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`)).join(' '));
 }
 
 /** Live here or in another process: its program runs. */
@@ -30,7 +33,7 @@ export function stateText(session) {
       if (session.cause === 'gateway_crash') return 'interrupted: its server crashed';
       return session.cause === 'gateway_shutdown' ? 'interrupted: its server was shut down' : 'interrupted';
     case 'unreadable':
-      return `unreadable: ${session.reason}`;
+      return visible(`unreadable: ${session.reason}`);
     default:
       return session.state;
   }
