@@ -3,8 +3,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,5 +55,33 @@ func TestImportsAreAsDrawn(t *testing.T) {
 	}
 	for name := range drawn {
 		t.Errorf("the table has %s, which is no package", name)
+	}
+}
+
+// What has to be scrolled through is not read.
+func TestFilesAndFunctionsAreShort(t *testing.T) {
+	const longFile, longFunction = 400, 60
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.Contains(path, "node_modules") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		line := func(p token.Pos) int { return files.Position(p).Line }
+		if n := line(file.FileEnd); n > longFile {
+			t.Errorf("%s has %d lines, want %d at most", path, n, longFile)
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && line(f.End())-line(f.Pos()) >= longFunction {
+				t.Errorf("%s: %s has %d lines, want %d at most", path, f.Name, line(f.End())-line(f.Pos())+1, longFunction)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -74,18 +74,25 @@ func (p *serverProcess) endOrderly() {
 	p.wait()
 }
 
-func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
-	dir := shortStore(t)
-	p := startServerProcess(t, "", dir)
+// startMany serves a store with sessions that have ended, one of them called
+// demo, and a damaged one.
+func startMany(t *testing.T, dir string) (p *serverProcess, demo, damaged string) {
+	t.Helper()
+	p = startServerProcess(t, "", dir)
 	ts := p.client(t)
 	for _, name := range []string{"..", "a/b", "per%cent ?#", "twin", "twin"} {
 		ts.output(create(ts, name, "printf gone").ID)
 	}
-	id := create(ts, "demo", `printf '\033[1mh\303\251llo\033[0m\r\n\377'; exit 3`).ID
-	ts.output(id)
-	damaged := store.NewID()
+	demo = create(ts, "demo", `printf '\033[1mh\303\251llo\033[0m\r\n\377'; exit 3`).ID
+	ts.output(demo)
+	damaged = store.NewID()
 	damage(t, dir, damaged, "{")
+	return p, demo, damaged
+}
 
+func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
+	dir := shortStore(t)
+	p, id, damaged := startMany(t, dir)
 	tests := []struct {
 		args   []string
 		status int
@@ -135,7 +142,12 @@ func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
 			t.Errorf("holdfast %q (-with a server +without):\n%s", tt.args, diff)
 		}
 	}
+}
 
+func TestListsExportsAndRemovals(t *testing.T) {
+	dir := shortStore(t)
+	p, id, damaged := startMany(t, dir)
+	p.endOrderly()
 	for args, want := range map[string]int{"": 7, "twin": 2, "DEMO": 1, "--state=ended": 6, "--state=unreadable": 1, "--state=ended twin": 2, "--state=running": 0, "nothing": 0} {
 		var list sessionList
 		got := hold(t, dir, "", append([]string{"ls", "--json"}, strings.Fields(args)...)...)

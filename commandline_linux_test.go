@@ -86,13 +86,20 @@ func (s tmuxScreen) command(line string) {
 	s.keys(line, "Enter")
 }
 
-func TestCommandLine(t *testing.T) {
-	dir := shortStore(t)
+// demoOnScreen runs a shell in a session called demo, which has said hello.
+func demoOnScreen(t *testing.T, dir string) tmuxScreen {
+	t.Helper()
 	s := onScreen(t, dir, "run", "--name", "demo", "--", "sh")
 	s.see("$")
 	s.keys("echo hello", "Enter")
 	s.see("$ echo hello\nhello\n$")
+	return s
+}
 
+// A refused command leaves one where one was, and the screen comes back.
+func TestCommandsThatGoNowhere(t *testing.T) {
+	dir := shortStore(t)
+	s := demoOnScreen(t, dir)
 	s.command("/help")
 	_, help, _ := strings.Cut(readPage(t, "docs/commands.md"), "`/help` says:\n\n```\n")
 	help, _, _ = strings.Cut(help, "```")
@@ -100,7 +107,6 @@ func TestCommandLine(t *testing.T) {
 	s.keys("Escape")
 	s.see("$ echo hello\nhello\n$")
 
-	// A refused command leaves one where one was, and the screen comes back.
 	s.command("frk")
 	s.see("unknown command \"/frk\"; did you mean \"/fork\"?\nholdfast>")
 	s.keys("/resume nosuch", "Enter")
@@ -115,7 +121,17 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("after refused commands the session is %+v", got)
 	}
 
-	// Another session; the first goes on. Commands can be shortened and completed.
+	// The command key twice types it.
+	s.keys("cat -v", "Enter", "C-]")
+	s.see("holdfast>")
+	s.keys("C-]", "Enter")
+	s.see("$ cat -v\n^]\n^]")
+}
+
+// Commands can be shortened and completed. The session that one leaves goes
+// on, and the screen of one that one comes to is drawn anew from its log.
+func TestCommandsThatMove(t *testing.T) {
+	s := demoOnScreen(t, shortStore(t))
 	s.command(`new sh -c "echo second; exec cat"`)
 	s.see("second")
 	s.command("/res\tde\t")
@@ -130,7 +146,6 @@ func TestCommandLine(t *testing.T) {
 	s.keys("Enter")
 	s.see("second")
 
-	// The screen of a session is drawn anew from its log.
 	s.command("/resume demo")
 	eventually(t, "the editor's screen again", func() bool { return s.text() == editor })
 	s.keys("C-]")
@@ -139,15 +154,19 @@ func TestCommandLine(t *testing.T) {
 	eventually(t, "the editor's screen behind the line", func() bool { return s.text() == editor })
 	s.keys(":q", "Enter")
 	s.see("/etc/shells\n$")
+}
 
-	// The command key twice types it.
-	s.keys("cat -v", "Enter", "C-]")
-	s.see("holdfast>")
-	s.keys("C-]", "Enter")
-	s.see("$ cat -v\n^]\n^]")
-	s.keys("C-c")
-
-	// Forks go on beside, rewinds instead.
+// Forks go on beside a session, rewinds instead of it. Leaving ends what is in
+// this process, after a question.
+func TestCommandsThatForkAndLeave(t *testing.T) {
+	dir := shortStore(t)
+	s := demoOnScreen(t, dir)
+	s.command(`new sh -c "echo second; exec cat"`)
+	s.see("second")
+	s.command("/resume demo")
+	s.see("$ echo hello\nhello\n$")
+	s.keys("echo more", "Enter")
+	s.see("more\n$")
 	s.command("/rewind")
 	s.see("/rewind needs the number of one of these turns\nholdfast>")
 	if screen := s.text(); !strings.Contains(screen, " 1  ") || !strings.Contains(screen, " echo hello\n") {
@@ -159,7 +178,6 @@ func TestCommandLine(t *testing.T) {
 	s.command("/fork")
 	s.see("$ $ $")
 
-	// Leaving ends what is in this process, after a question.
 	s.command("/quit")
 	s.see("Stop and leave? [y/N]")
 	if screen := s.text(); strings.Count(screen, "  sh\n") != 2 || !strings.Contains(screen, "second") {

@@ -63,14 +63,12 @@ func words(t *testing.T, typed ...string) (kind string, list []string) {
 	return kind, list
 }
 
-func TestWhatMayComeNext(t *testing.T) {
-	dir, ids := namedSessions(t, "make", "ship", "twin", "twin", "-x", "two words", "")
-	t.Setenv("HOLDFAST_STORE", dir)
-	all := []string{"make", "ship", "two words"}
-	for _, tt := range []struct {
-		typed string // words with | between them
-		want  string
-	}{
+// A completion is what may come next after words, with | between them.
+type completion struct{ typed, want string }
+
+// completions are those in a store with sessions of these names.
+func completions(dir string, ids map[string]string) []completion {
+	return []completion{
 		{"s", "serve show send stop"},
 		{"sh", "show"},
 		{"x|", ""},
@@ -103,7 +101,14 @@ func TestWhatMayComeNext(t *testing.T) {
 		{"completion|", "bash fish zsh"},
 		{"completion|bash|", ""},
 		{"version|", ""},
-	} {
+	}
+}
+
+func TestWhatMayComeNext(t *testing.T) {
+	dir, ids := namedSessions(t, "make", "ship", "twin", "twin", "-x", "two words", "")
+	t.Setenv("HOLDFAST_STORE", dir)
+	all := []string{"make", "ship", "two words"}
+	for _, tt := range completions(dir, ids) {
 		kind, got := words(t, strings.Split(tt.typed, "|")...)
 		want := strings.Fields(tt.want)
 		switch {

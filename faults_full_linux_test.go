@@ -43,6 +43,16 @@ func (s *diskServer) wantFull(id string) {
 	s.wantWhole("on a full disk")
 }
 
+
+// wantReadable checks that all of a session can be read.
+func (s *diskServer) wantReadable(id string) {
+	s.t.Helper()
+	for path, from := range map[string]string{"/output": "?from=0", "/wait": "?from=0&timeout=1ms", "/turns": "", "/recording": "?format=cast"} {
+		if a := s.do("GET", "/sessions/"+id+path+from, ""); a.status != http.StatusOK {
+			s.t.Errorf("GET %s on a full disk = %d %s", path, a.status, a.body)
+		}
+	}
+}
 // The disk is full again and again while a program prints. It waits, and so do
 // others; who only reads does not, nor who types, stops or deletes.
 func TestAFullDiskDelaysAndLosesNothing(t *testing.T) {
@@ -70,11 +80,7 @@ func TestAFullDiskDelaysAndLosesNothing(t *testing.T) {
 	s.typed(stopped, "1 1500000")
 	s.blocked(stopped, full)
 	s.wantFull(id)
-	for path, from := range map[string]string{"/output": "?from=0", "/wait": "?from=0&timeout=1ms", "/turns": "", "/recording": "?format=cast"} {
-		if a := s.do("GET", "/sessions/"+id+path+from, ""); a.status != http.StatusOK {
-			t.Errorf("GET %s on a full disk = %d %s", path, a.status, a.body)
-		}
-	}
+	s.wantReadable(id)
 	if _, err := os.Lstat(done); err == nil || s.get(id).Cursor >= int64(len(want)) {
 		t.Error("the program did not wait")
 	}

@@ -10,65 +10,68 @@ import (
 	"holdfast/cli"
 )
 
+// unrunnable are command lines, and what is said of them.
+var unrunnable = []struct {
+	args string
+	want string
+}{
+	{"", "holdfast: no command; holdfast help lists them\n"},
+	{"sevre", "holdfast: unknown command \"sevre\"; did you mean \"serve\"?\n"},
+	{"vesion", "holdfast: unknown command \"vesion\"; did you mean \"version\"?\n"},
+	{"frobnicate", "holdfast: unknown command \"frobnicate\"; holdfast help lists the commands\n"},
+	{"--store x serve", "holdfast: unknown command \"--store\"; holdfast help lists the commands\n"},
+	{"help me", "holdfast: help has no argument \"me\"; usage: holdfast help [flags]\n"},
+	{"version 2", "holdfast: version has no argument \"2\"; usage: holdfast version [flags]\n"},
+	{"serve --lisen :1", "holdfast: unknown flag \"--lisen\"; did you mean \"--listen\"?\n"},
+	{"serve -alow-host x", "holdfast: unknown flag \"--alow-host\"; did you mean \"--allow-host\"?\n"},
+	{"serve --frobnicate", "holdfast: unknown flag \"--frobnicate\"; holdfast serve --help lists the flags\n"},
+	{"serve --listen", "holdfast: --listen needs a value; holdfast serve --help lists the flags\n"},
+	{"export x -o", "holdfast: -o needs a value; holdfast export --help lists the flags\n"},
+	{"-x", "holdfast: unknown command \"-x\"; holdfast help lists the commands\n"},
+	{"completion", "holdfast: completion needs one of bash, zsh and fish; holdfast completion --help says where its output goes\n"},
+	{"completion tcsh", "holdfast: completion needs one of bash, zsh and fish; holdfast completion --help says where its output goes\n"},
+	{"serve --listen 127.0.0.1", "holdfast: --listen \"127.0.0.1\": address 127.0.0.1: missing port in address; it must be like 127.0.0.1:7070\n"},
+	{"serve --listen 0.0.0.0:7070", "holdfast: --listen 0.0.0.0:7070 can be reached from other machines, and anyone who reads the traffic can run programs; " +
+		"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it\n"},
+	{"serve --listen :7070", "holdfast: --listen :7070 can be reached from other machines, and anyone who reads the traffic can run programs; " +
+		"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it\n"},
+	{"serve --tls-cert x", "holdfast: --tls-cert and --tls-key belong together; give both\n"},
+	{"serve --resume x -- bash", "holdfast: --resume and a program exclude each other; give one of them\n"},
+	{"serve --continue -- bash", "holdfast: --continue and a program exclude each other; give one of them\n"},
+	{"serve --continue --resume x", "holdfast: --continue and --resume exclude each other; give one of them\n"},
+	{"serve --idle-after 0s", "holdfast: --idle-after 0s is not a time to wait; give one such as 30s\n"},
+	{"serve --keep-output lots", "holdfast: invalid value \"lots\" for flag --keep-output: must be a size such as 500MiB or 2GiB; holdfast serve --help lists the flags\n"},
+	{"acp --quiet 0s", "holdfast: --quiet 0s is no time to wait; give one such as 500ms or 30s\n"},
+	{"acp bash", "holdfast: acp has no argument \"bash\"; usage: holdfast acp [flags] [-- program arguments...]\n"},
+	{"acp --profile shell -- bash", "holdfast: --profile and a program exclude each other; give one of them\n"},
+	{"acp --profile nonesuch", "holdfast: there is no profile \"nonesuch\"; profiles.json in the store adds some\n"},
+	{"shwo x", "holdfast: unknown command \"shwo\"; did you mean \"show\"?\n"},
+	{"ls x y", "holdfast: ls has no argument \"y\"; usage: holdfast ls [WORD] [flags]\n"},
+	{"ls --state runing", "holdfast: --state \"runing\" is no state; did you mean \"running\"?\n"},
+	{"ls --state zzzzzzzzz", "holdfast: --state \"zzzzzzzzz\" is no state; it is one of pending, running, idle, stopped, ended, interrupted, unreadable\n"},
+	{"ls --jsno", "holdfast: unknown flag \"--jsno\"; did you mean \"--json\"?\n"},
+	{"show", "holdfast: show needs a session; holdfast ls lists them\n"},
+	{"show a b", "holdfast: show has no argument \"b\"; usage: holdfast show ID [flags]\n"},
+	{"show --store /nonexistent/x a", "holdfast: there is no store yet; holdfast serve makes one, or give --store\n"},
+	{"send --enter", "holdfast: send needs a session; holdfast ls lists them\n"},
+	{"send a -x", "holdfast: unknown flag \"--x\"; holdfast send --help lists the flags\n"},
+	{"wait a --for exit,dinner", "holdfast: --for has \"dinner\"; it is a list of exit, idle, quiet and match\n"},
+	{"wait a --for match", "holdfast: --for match and --match belong together; give the regular expression to wait for with --match\n"},
+	{"wait a --for exit --match x", "holdfast: --for match and --match belong together; give the regular expression to wait for with --match\n"},
+	{"wait --match ( a", "holdfast: --match is no regular expression: error parsing regexp: missing closing ): `(`; its syntax is RE2\n"},
+	{"wait a --timeout 2h", "holdfast: --timeout 2h0m0s is no time to wait; give one such as 500ms or 30s, 1h at most\n"},
+	{"wait a --quiet 0s", "holdfast: --quiet 0s is no time to wait; give one such as 500ms or 30s, 1h at most\n"},
+	{"wait a --from x", "holdfast: --from \"x\" is no place in the output; give an offset in bytes, or -N for the last N\n"},
+	{"rm", "holdfast: rm needs a session; holdfast ls lists them\n"},
+	{"stop a --json b", "holdfast: stop has no argument \"b\"; usage: holdfast stop ID [flags]\n"},
+	{"export a", "holdfast: export needs one of --cast, --text and --raw; holdfast export --help tells them apart\n"},
+	{"export --raw a --json", "holdfast: export --json needs -o; standard output has what the session printed; give a file for that\n"},
+	{"export --raw a --text", "holdfast: export needs one of --cast, --text and --raw; holdfast export --help tells them apart\n"},
+}
+
 func TestCommandLinesThatCannotBeRun(t *testing.T) {
 	t.Setenv("HOLDFAST_STORE", t.TempDir())
-	for _, tt := range []struct {
-		args string
-		want string
-	}{
-		{"", "holdfast: no command; holdfast help lists them\n"},
-		{"sevre", "holdfast: unknown command \"sevre\"; did you mean \"serve\"?\n"},
-		{"vesion", "holdfast: unknown command \"vesion\"; did you mean \"version\"?\n"},
-		{"frobnicate", "holdfast: unknown command \"frobnicate\"; holdfast help lists the commands\n"},
-		{"--store x serve", "holdfast: unknown command \"--store\"; holdfast help lists the commands\n"},
-		{"help me", "holdfast: help has no argument \"me\"; usage: holdfast help [flags]\n"},
-		{"version 2", "holdfast: version has no argument \"2\"; usage: holdfast version [flags]\n"},
-		{"serve --lisen :1", "holdfast: unknown flag \"--lisen\"; did you mean \"--listen\"?\n"},
-		{"serve -alow-host x", "holdfast: unknown flag \"--alow-host\"; did you mean \"--allow-host\"?\n"},
-		{"serve --frobnicate", "holdfast: unknown flag \"--frobnicate\"; holdfast serve --help lists the flags\n"},
-		{"serve --listen", "holdfast: --listen needs a value; holdfast serve --help lists the flags\n"},
-		{"export x -o", "holdfast: -o needs a value; holdfast export --help lists the flags\n"},
-		{"-x", "holdfast: unknown command \"-x\"; holdfast help lists the commands\n"},
-		{"completion", "holdfast: completion needs one of bash, zsh and fish; holdfast completion --help says where its output goes\n"},
-		{"completion tcsh", "holdfast: completion needs one of bash, zsh and fish; holdfast completion --help says where its output goes\n"},
-		{"serve --listen 127.0.0.1", "holdfast: --listen \"127.0.0.1\": address 127.0.0.1: missing port in address; it must be like 127.0.0.1:7070\n"},
-		{"serve --listen 0.0.0.0:7070", "holdfast: --listen 0.0.0.0:7070 can be reached from other machines, and anyone who reads the traffic can run programs; " +
-			"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it\n"},
-		{"serve --listen :7070", "holdfast: --listen :7070 can be reached from other machines, and anyone who reads the traffic can run programs; " +
-			"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it\n"},
-		{"serve --tls-cert x", "holdfast: --tls-cert and --tls-key belong together; give both\n"},
-		{"serve --resume x -- bash", "holdfast: --resume and a program exclude each other; give one of them\n"},
-		{"serve --continue -- bash", "holdfast: --continue and a program exclude each other; give one of them\n"},
-		{"serve --continue --resume x", "holdfast: --continue and --resume exclude each other; give one of them\n"},
-		{"serve --idle-after 0s", "holdfast: --idle-after 0s is not a time to wait; give one such as 30s\n"},
-		{"serve --keep-output lots", "holdfast: invalid value \"lots\" for flag --keep-output: must be a size such as 500MiB or 2GiB; holdfast serve --help lists the flags\n"},
-		{"acp --quiet 0s", "holdfast: --quiet 0s is no time to wait; give one such as 500ms or 30s\n"},
-		{"acp bash", "holdfast: acp has no argument \"bash\"; usage: holdfast acp [flags] [-- program arguments...]\n"},
-		{"acp --profile shell -- bash", "holdfast: --profile and a program exclude each other; give one of them\n"},
-		{"acp --profile nonesuch", "holdfast: there is no profile \"nonesuch\"; profiles.json in the store adds some\n"},
-		{"shwo x", "holdfast: unknown command \"shwo\"; did you mean \"show\"?\n"},
-		{"ls x y", "holdfast: ls has no argument \"y\"; usage: holdfast ls [WORD] [flags]\n"},
-		{"ls --state runing", "holdfast: --state \"runing\" is no state; did you mean \"running\"?\n"},
-		{"ls --state zzzzzzzzz", "holdfast: --state \"zzzzzzzzz\" is no state; it is one of pending, running, idle, stopped, ended, interrupted, unreadable\n"},
-		{"ls --jsno", "holdfast: unknown flag \"--jsno\"; did you mean \"--json\"?\n"},
-		{"show", "holdfast: show needs a session; holdfast ls lists them\n"},
-		{"show a b", "holdfast: show has no argument \"b\"; usage: holdfast show ID [flags]\n"},
-		{"show --store /nonexistent/x a", "holdfast: there is no store yet; holdfast serve makes one, or give --store\n"},
-		{"send --enter", "holdfast: send needs a session; holdfast ls lists them\n"},
-		{"send a -x", "holdfast: unknown flag \"--x\"; holdfast send --help lists the flags\n"},
-		{"wait a --for exit,dinner", "holdfast: --for has \"dinner\"; it is a list of exit, idle, quiet and match\n"},
-		{"wait a --for match", "holdfast: --for match and --match belong together; give the regular expression to wait for with --match\n"},
-		{"wait a --for exit --match x", "holdfast: --for match and --match belong together; give the regular expression to wait for with --match\n"},
-		{"wait --match ( a", "holdfast: --match is no regular expression: error parsing regexp: missing closing ): `(`; its syntax is RE2\n"},
-		{"wait a --timeout 2h", "holdfast: --timeout 2h0m0s is no time to wait; give one such as 500ms or 30s, 1h at most\n"},
-		{"wait a --quiet 0s", "holdfast: --quiet 0s is no time to wait; give one such as 500ms or 30s, 1h at most\n"},
-		{"wait a --from x", "holdfast: --from \"x\" is no place in the output; give an offset in bytes, or -N for the last N\n"},
-		{"rm", "holdfast: rm needs a session; holdfast ls lists them\n"},
-		{"stop a --json b", "holdfast: stop has no argument \"b\"; usage: holdfast stop ID [flags]\n"},
-		{"export a", "holdfast: export needs one of --cast, --text and --raw; holdfast export --help tells them apart\n"},
-		{"export --raw a --json", "holdfast: export --json needs -o; standard output has what the session printed; give a file for that\n"},
-		{"export --raw a --text", "holdfast: export needs one of --cast, --text and --raw; holdfast export --help tells them apart\n"},
-	} {
+	for _, tt := range unrunnable {
 		var stdout, stderr bytes.Buffer
 		status := report(&stderr, run(t.Context(), strings.Fields(tt.args), &stdout, &stderr))
 		if status != 2 || stderr.String() != tt.want || stdout.Len() > 0 {

@@ -18,6 +18,25 @@ import (
 	"holdfast/session/process"
 )
 
+// wantFree checks that nobody holds a lease of a store with so many sessions,
+// nor the server's.
+func wantFree(t *testing.T, dir string, sessions int) {
+	t.Helper()
+	family, err := leasefs.Probe(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	locks, err := filepath.Glob(filepath.Join(dir, "locks", "*.lock"))
+	if err != nil || len(locks) != sessions {
+		t.Errorf("lock files %q, %v; want those of %d sessions", locks, err, sessions)
+	}
+	for _, lock := range append(locks, filepath.Join(dir, "server.lock")) {
+		if busy, err := leasefs.Busy(lock, family); busy || err != nil {
+			t.Errorf("%s is held: %v, %v; want it free", filepath.Base(lock), busy, err)
+		}
+	}
+}
+
 // The end of the server is no end of its sessions: with streams open it exits
 // at once, and tells the store alone why its programs ended.
 func TestSIGTERMInterruptsEverySession(t *testing.T) {
@@ -58,19 +77,7 @@ func TestSIGTERMInterruptsEverySession(t *testing.T) {
 	if left := programsOf(dir); len(left) > 0 {
 		t.Errorf("programs are left: %v", left)
 	}
-	family, err := leasefs.Probe(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	locks, err := filepath.Glob(filepath.Join(dir, "locks", "*.lock"))
-	if err != nil || len(locks) != 4 {
-		t.Errorf("lock files %q, %v; want those of 4 sessions", locks, err)
-	}
-	for _, lock := range append(locks, filepath.Join(dir, "server.lock")) {
-		if busy, err := leasefs.Busy(lock, family); busy || err != nil {
-			t.Errorf("%s is held: %v, %v; want it free", filepath.Base(lock), busy, err)
-		}
-	}
+	wantFree(t, dir, 4)
 	for id, want := range map[string]string{
 		bound.ID: "interrupted gateway_shutdown", loud.ID: "interrupted gateway_shutdown", stopped.ID: "stopped <nil>", ended.ID: "ended <nil>",
 	} {

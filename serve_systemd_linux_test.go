@@ -101,6 +101,22 @@ func wantNothingGiven(ts *testServer) {
 	}
 }
 
+// wantAnswer checks that a server answers at a URL.
+func wantAnswer(t *testing.T, url, token string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("request by the port: %v, %v", resp, err)
+	}
+	io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+}
+
 // The unix socket is where the store's own would be; a client came before the
 // server.
 func TestServeTakesTheSocketsOfAServiceManager(t *testing.T) {
@@ -132,17 +148,7 @@ func TestServeTakesTheSocketsOfAServiceManager(t *testing.T) {
 	if f, err := cli.ReadServerFile(dir); err != nil || f.Socket != socket || f.Address != url {
 		t.Errorf("server.json = %+v, %v; want the sockets that were handed over", f, err)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), "GET", url+"/sessions", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+p.token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("request by the port: %v, %v", resp, err)
-	}
-	io.Copy(io.Discard, resp.Body)
-	resp.Body.Close()
+	wantAnswer(t, url+"/sessions", p.token)
 	wantNothingGiven(p.client(t))
 
 	p.Process.Signal(syscall.SIGTERM)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,9 +90,13 @@ func badJSON() (bad []badRequest) {
 
 // badValues are well formed and cannot be done. folder has what they name.
 func badValues(folder string) []badRequest {
+	return slices.Concat(badSpecs(folder), badForBound(""), badForBound("/sessions/victim"), badForAll)
+}
+
+// badSpecs are sessions that cannot be made.
+func badSpecs(folder string) (bad []badRequest) {
 	missing, plain := filepath.Join(folder, "missing"), filepath.Join(folder, "plain")
 	quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
-	var bad []badRequest
 	for _, path := range []string{"/new", "/sessions"} {
 		add := func(what, body, detail string) {
 			bad = append(bad, badRequest{what, "POST", path, body, 422, "invalid-value", detail})
@@ -113,48 +118,53 @@ func badValues(folder string) []badRequest {
 		add("long name", `{"name":"`+strings.Repeat("n", 201)+`"}`, "longer than 200 bytes")
 		add("control characters in the name", `{"name":"a\u001b[2J"}`, "control characters")
 	}
-	for _, at := range []string{"", "/sessions/victim"} {
-		bad = append(bad,
-			badRequest{"size 0", "POST", at + "/resize", `{"cols":0,"rows":24}`, 422, "invalid-value", `cols "0"`},
-			badRequest{"size 70000", "POST", at + "/resize", `{"cols":80,"rows":70000}`, 422, "invalid-value", `rows "70000"`},
-			badRequest{"a size that is no int", "POST", at + "/resize", `{"cols":80,"rows":1e99}`, 400, "malformed-request", "rows"},
-			badRequest{"half a size", "POST", at + "/resize", `{"cols":80}`, 400, "malformed-request", "both needed"},
-			badRequest{"unknown signal", "POST", at + "/signal", `{"signal":"BANANA"}`, 422, "unknown-signal", "BANANA"},
-			badRequest{"no signal", "POST", at + "/signal", `{}`, 422, "unknown-signal", ""},
-			badRequest{"fork past the end", "POST", at + "/fork", `{"at":99999999}`, 422, "invalid-value", "the log has"},
-			badRequest{"fork before the beginning", "POST", at + "/fork", `{"at":-1}`, 422, "invalid-value", "the log has"},
-			badRequest{"fork at no such turn", "POST", at + "/fork", `{"turn":99}`, 422, "invalid-value", "no such turn"},
-			badRequest{"fork at both", "POST", at + "/fork", `{"at":0,"turn":1}`, 422, "invalid-value", "together"},
-			badRequest{"nothing to type", "POST", at + "/input", ``, 400, "malformed-request", "nothing to type"},
-			badRequest{"too much to type", "POST", at + "/input", strings.Repeat("x", maxInput+1), 413, "body-too-large", "1048576 bytes"},
-			badRequest{"a stream with enter", "POST", at + "/input?stream=1&enter=1", `x`, 400, "malformed-request", "raw bytes"},
-			badRequest{"a switch that is none", "POST", at + "/input?enter=yes", `x`, 400, "malformed-request", `enter is "yes"`},
-			badRequest{"a cursor that is none", "GET", at + "/events?from=tomorrow", "", 400, "malformed-request", `from is "tomorrow"`},
-			badRequest{"a huge cursor", "GET", at + "/events?from=99999999999999999999", "", 400, "malformed-request", "from is"},
-			badRequest{"past the end", "GET", at + "/events?from=99999999", "", 416, "no-such-range", "past the end"},
-			badRequest{"a watch that is none", "GET", at + "/events?watch=2", "", 400, "malformed-request", "watch"},
-			badRequest{"a tail that is none", "GET", at + "/events?tail=0", "", 400, "malformed-request", "tail"},
-			badRequest{"a terminal that is none", "GET", at + "/events?terminal=yes", "", 400, "malformed-request", "terminal"},
-			badRequest{"a query that is none", "GET", at + "/events?from=%zz", "", 400, "malformed-request", "query"},
-		)
+	return bad
+}
+
+// badForBound are requests to a session at a path, or to the bound one.
+func badForBound(at string) []badRequest {
+	return []badRequest{
+		{"size 0", "POST", at + "/resize", `{"cols":0,"rows":24}`, 422, "invalid-value", `cols "0"`},
+		{"size 70000", "POST", at + "/resize", `{"cols":80,"rows":70000}`, 422, "invalid-value", `rows "70000"`},
+		{"a size that is no int", "POST", at + "/resize", `{"cols":80,"rows":1e99}`, 400, "malformed-request", "rows"},
+		{"half a size", "POST", at + "/resize", `{"cols":80}`, 400, "malformed-request", "both needed"},
+		{"unknown signal", "POST", at + "/signal", `{"signal":"BANANA"}`, 422, "unknown-signal", "BANANA"},
+		{"no signal", "POST", at + "/signal", `{}`, 422, "unknown-signal", ""},
+		{"fork past the end", "POST", at + "/fork", `{"at":99999999}`, 422, "invalid-value", "the log has"},
+		{"fork before the beginning", "POST", at + "/fork", `{"at":-1}`, 422, "invalid-value", "the log has"},
+		{"fork at no such turn", "POST", at + "/fork", `{"turn":99}`, 422, "invalid-value", "no such turn"},
+		{"fork at both", "POST", at + "/fork", `{"at":0,"turn":1}`, 422, "invalid-value", "together"},
+		{"nothing to type", "POST", at + "/input", ``, 400, "malformed-request", "nothing to type"},
+		{"too much to type", "POST", at + "/input", strings.Repeat("x", maxInput+1), 413, "body-too-large", "1048576 bytes"},
+		{"a stream with enter", "POST", at + "/input?stream=1&enter=1", `x`, 400, "malformed-request", "raw bytes"},
+		{"a switch that is none", "POST", at + "/input?enter=yes", `x`, 400, "malformed-request", `enter is "yes"`},
+		{"a cursor that is none", "GET", at + "/events?from=tomorrow", "", 400, "malformed-request", `from is "tomorrow"`},
+		{"a huge cursor", "GET", at + "/events?from=99999999999999999999", "", 400, "malformed-request", "from is"},
+		{"past the end", "GET", at + "/events?from=99999999", "", 416, "no-such-range", "past the end"},
+		{"a watch that is none", "GET", at + "/events?watch=2", "", 400, "malformed-request", "watch"},
+		{"a tail that is none", "GET", at + "/events?tail=0", "", 400, "malformed-request", "tail"},
+		{"a terminal that is none", "GET", at + "/events?terminal=yes", "", 400, "malformed-request", "terminal"},
+		{"a query that is none", "GET", at + "/events?from=%zz", "", 400, "malformed-request", "query"},
 	}
-	return append(bad,
-		badRequest{"unknown id", "POST", "/resume", `{"id":"nothing"}`, 404, "no-such-session", `there is no session "nothing"`},
-		badRequest{"no id", "POST", "/resume", `{}`, 400, "malformed-request", "id is missing"},
-		badRequest{"traversal", "POST", "/resume", `{"id":"../../etc"}`, 404, "no-such-session", "../../etc"},
-		badRequest{"long id", "POST", "/resume", `{"id":"` + strings.Repeat("a", 300) + `"}`, 404, "no-such-session", "…"},
-		badRequest{"ambiguous id", "POST", "/resume", `{"id":"twin"}`, 409, "ambiguous", "2 sessions"},
-		badRequest{"unknown id", "POST", "/fork", `{"id":"nothing"}`, 404, "no-such-session", "nothing"},
-		badRequest{"switch to nothing", "POST", "/switch", `{}`, 422, "invalid-value", "name a profile or an argv"},
-		badRequest{"switch to no program", "POST", "/switch", `{"argv":["no-such-program-here"]}`, 422, "invalid-value", "no such program"},
-		badRequest{"start of a live one", "POST", "/sessions/victim/start", "", 409, "already-live", "already live"},
-		badRequest{"long name", "PATCH", "/sessions/victim", `{"name":"` + strings.Repeat("n", 201) + `"}`, 422, "invalid-value", "200 bytes"},
-		badRequest{"unknown state", "GET", "/sessions?state=asleep", "", 400, "malformed-request", `state is "asleep"`},
-		badRequest{"past the end", "GET", "/sessions/victim/output?from=99999999", "", 416, "no-such-range", "ends at"},
-		badRequest{"backwards", "GET", "/sessions/victim/output?from=5&to=2", "", 400, "malformed-request", "before from"},
-		badRequest{"no number", "GET", "/sessions/victim/output?to=0x10", "", 400, "malformed-request", `to is "0x10"`},
-		badRequest{"wrong token", "POST", "/login", `{"token":"guess"}`, 401, "unauthorized", "not the token"},
-	)
+}
+
+// badForAll are the others.
+var badForAll = []badRequest{
+	{"unknown id", "POST", "/resume", `{"id":"nothing"}`, 404, "no-such-session", `there is no session "nothing"`},
+	{"no id", "POST", "/resume", `{}`, 400, "malformed-request", "id is missing"},
+	{"traversal", "POST", "/resume", `{"id":"../../etc"}`, 404, "no-such-session", "../../etc"},
+	{"long id", "POST", "/resume", `{"id":"` + strings.Repeat("a", 300) + `"}`, 404, "no-such-session", "…"},
+	{"ambiguous id", "POST", "/resume", `{"id":"twin"}`, 409, "ambiguous", "2 sessions"},
+	{"unknown id", "POST", "/fork", `{"id":"nothing"}`, 404, "no-such-session", "nothing"},
+	{"switch to nothing", "POST", "/switch", `{}`, 422, "invalid-value", "name a profile or an argv"},
+	{"switch to no program", "POST", "/switch", `{"argv":["no-such-program-here"]}`, 422, "invalid-value", "no such program"},
+	{"start of a live one", "POST", "/sessions/victim/start", "", 409, "already-live", "already live"},
+	{"long name", "PATCH", "/sessions/victim", `{"name":"` + strings.Repeat("n", 201) + `"}`, 422, "invalid-value", "200 bytes"},
+	{"unknown state", "GET", "/sessions?state=asleep", "", 400, "malformed-request", `state is "asleep"`},
+	{"past the end", "GET", "/sessions/victim/output?from=99999999", "", 416, "no-such-range", "ends at"},
+	{"backwards", "GET", "/sessions/victim/output?from=5&to=2", "", 400, "malformed-request", "before from"},
+	{"no number", "GET", "/sessions/victim/output?to=0x10", "", 400, "malformed-request", `to is "0x10"`},
+	{"wrong token", "POST", "/login", `{"token":"guess"}`, 401, "unauthorized", "not the token"},
 }
 
 func TestBadInputIsRefusedAndChangesNothing(t *testing.T) {

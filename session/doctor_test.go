@@ -11,81 +11,95 @@ import (
 )
 
 // The store has one of everything that can be wrong.
-func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
-	dir := t.TempDir()
-	st, err := store.Open(dir, store.Options{Boot: process.BootID(), SegmentSize: 1000})
+// A ward is a store with all damage that a doctor knows, and sessions without
+// any.
+type ward struct {
+	t   *testing.T
+	dir string
+
+	good, held, empty, newer, holed, torn, crashed, cut, half, lockless string // ids
+}
+
+// in is the path of a file of a session.
+func (w *ward) in(id string, names ...string) string {
+	return filepath.Join(append([]string{w.dir, "sessions", id}, names...)...)
+}
+
+func (w *ward) write(path, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *ward) change(path, old, new string) {
+	w.t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(b), old) {
+		w.t.Fatalf("%s has no %q: %v", path, old, err)
+	}
+	w.write(path, strings.Replace(string(b), old, new, 1))
+}
+
+func newWard(t *testing.T) *ward {
+	w := &ward{t: t, dir: t.TempDir(), half: store.NewID(), lockless: store.NewID()}
+	st, err := store.Open(w.dir, store.Options{Boot: process.BootID(), SegmentSize: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := open(t, dir, func(cfg *Config) { cfg.Store = st })
+	first := open(t, w.dir, func(cfg *Config) { cfg.Store = st })
 	over := func(argv ...string) string {
 		id := newSession(t, first, argv...).ID
 		waitOver(t, first, id)
 		return id
 	}
-	in := func(id string, names ...string) string {
-		return filepath.Join(append([]string{dir, "sessions", id}, names...)...)
+	for _, id := range []*string{&w.good, &w.empty, &w.newer, &w.torn, &w.crashed, &w.cut} {
+		*id = over("true")
 	}
-	write := func(path, text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	change := func(path, old, new string) {
-		t.Helper()
-		b, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(b), old) {
-			t.Fatalf("%s has no %q: %v", path, old, err)
-		}
-		write(path, strings.Replace(string(b), old, new, 1))
-	}
-	good := over("true")
-	empty, newer, holed, torn, crashed := over("true"), over("true"), over("sh", "-c", "stty raw; head -c 5000 /dev/zero"), over("true"), over("true")
-	write(in(empty, "session.json"), "")
-	change(in(newer, "session.json"), `"version":1`, `"version":2`)
-	if err := os.Remove(in(holed, "output", "00000000000000001000")); err != nil {
+	w.holed = over("sh", "-c", "stty raw; head -c 5000 /dev/zero")
+	w.write(w.in(w.empty, "session.json"), "")
+	w.change(w.in(w.newer, "session.json"), `"version":1`, `"version":2`)
+	if err := os.Remove(w.in(w.holed, "output", "00000000000000001000")); err != nil {
 		t.Fatal(err)
 	}
-	change(in(torn, "journal.jsonl"), `{"kind":"exit"`, "damaged\n"+`{"kind":"exit"`)
-	journal, _ := os.ReadFile(in(torn, "journal.jsonl"))
-	write(in(torn, "journal.jsonl"), string(journal)+`{"kind":"tu`)
-	change(in(crashed, "session.json"), `"state":"ended"`, `"state":"running"`)
-	cut := over("true")
-	write(in(cut, ".session.json.tmp-123"), "{")
-	half, lockless := store.NewID(), store.NewID()
-	if err := os.Mkdir(filepath.Join(dir, "sessions", ".new-"+half), 0o700); err != nil {
+	w.change(w.in(w.torn, "journal.jsonl"), `{"kind":"exit"`, "damaged\n"+`{"kind":"exit"`)
+	journal, _ := os.ReadFile(w.in(w.torn, "journal.jsonl"))
+	w.write(w.in(w.torn, "journal.jsonl"), string(journal)+`{"kind":"tu`)
+	w.change(w.in(w.crashed, "session.json"), `"state":"ended"`, `"state":"running"`)
+	w.write(w.in(w.cut, ".session.json.tmp-123"), "{")
+	if err := os.Mkdir(w.in(".new-"+w.half), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(filepath.Join(dir, "locks", lockless+".lock"), "")
-	probe := filepath.Join(dir, "locks", "probe-123.lock")
-	write(probe, "")
-	write(filepath.Join(dir, "sessions", "notes.txt"), "mine")
-	write(filepath.Join(dir, "README"), "mine")
-	held, end := startHolder(t, dir, "")
+	w.write(filepath.Join(w.dir, "locks", w.lockless+".lock"), "")
+	w.write(filepath.Join(w.dir, "locks", "probe-123.lock"), "")
+	w.write(w.in("notes.txt"), "mine")
+	w.write(filepath.Join(w.dir, "README"), "mine")
+	return w
+}
 
-	st2, err := store.Open(dir, store.Options{Boot: process.BootID()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := open(t, dir, func(cfg *Config) { cfg.Store = st2 })
+func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
+	w := newWard(t)
+	var end func(bool)
+	w.held, end = startHolder(t, w.dir, "")
+	c := open(t, w.dir)
 	found, err := c.Doctor()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []Finding{
-		{empty, "unreadable", false},
-		{newer, "written by a newer", false},
-		{holed, "output from 1000 to 2000 is missing", false},
-		{torn, "1 damaged lines", false},
-		{torn, "unfinished line", true},
-		{crashed, "claimed to be running", true},
-		{cut, "half written", true},
-		{half, "half made", true},
-		{lockless, "lock file without a session", true},
+	want := []Finding{
+		{w.empty, "unreadable", false},
+		{w.newer, "written by a newer", false},
+		{w.holed, "output from 1000 to 2000 is missing", false},
+		{w.torn, "1 damaged lines", false},
+		{w.torn, "unfinished line", true},
+		{w.crashed, "claimed to be running", true},
+		{w.cut, "half written", true},
+		{w.half, "half made", true},
+		{w.lockless, "lock file without a session", true},
 		{"", `"sessions/notes.txt"`, false},
 		{"", `"README"`, false},
-	} {
+	}
+	for _, want := range want {
 		n := 0
 		for _, f := range found {
 			if f.Session == want.Session && strings.Contains(f.Problem, want.Problem) && f.Repaired == want.Repaired {
@@ -96,22 +110,15 @@ func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
 			t.Errorf("found %d times %+v, want once", n, want)
 		}
 	}
-	if len(found) != 11 {
-		t.Errorf("found %d problems, want 11:\n%+v", len(found), found)
+	if len(found) != len(want) { // the sound sessions have no problem
+		t.Errorf("found %d problems, want %d:\n%+v", len(found), len(want), found)
 	}
-	for _, f := range found {
-		if f.Session == good || f.Session == held {
-			t.Errorf("a sound session has a problem: %+v", f)
-		}
-	}
-	for _, path := range []string{in(empty, "session.json"), filepath.Join(dir, "README"), in(holed, "output", "00000000000000002000")} {
-		if _, err := os.Stat(path); err != nil {
-			t.Errorf("after the doctor: %v", err)
-		}
-	}
-	for _, path := range []string{in(cut, ".session.json.tmp-123"), probe} {
-		if _, err := os.Stat(path); err == nil {
-			t.Errorf("after the doctor %s is left", path)
+	for path, stays := range map[string]bool{
+		w.in(w.empty, "session.json"): true, filepath.Join(w.dir, "README"): true, w.in(w.holed, "output", "00000000000000002000"): true,
+		w.in(w.cut, ".session.json.tmp-123"): false, filepath.Join(w.dir, "locks", "probe-123.lock"): false,
+	} {
+		if _, err := os.Stat(path); (err == nil) != stays {
+			t.Errorf("after the doctor %s is there: %v, want %v", path, err == nil, stays)
 		}
 	}
 	again, err := c.Doctor()
