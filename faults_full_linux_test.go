@@ -43,7 +43,6 @@ func (s *diskServer) wantFull(id string) {
 	s.wantWhole("on a full disk")
 }
 
-
 // wantReadable checks that all of a session can be read.
 func (s *diskServer) wantReadable(id string) {
 	s.t.Helper()
@@ -53,6 +52,7 @@ func (s *diskServer) wantReadable(id string) {
 		}
 	}
 }
+
 // The disk is full again and again while a program prints. It waits, and so do
 // others; who only reads does not, nor who types, stops or deletes.
 func TestAFullDiskDelaysAndLosesNothing(t *testing.T) {
