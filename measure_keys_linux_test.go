@@ -69,7 +69,6 @@ func measureAttach(m *measurement) {
 	l := m.line("key to echo: holdfast attach; p50", "bare terminal, then bare unix socket", "us", atMost(1.5, 0))
 	other := m.line("the same", "dtach", "us", atMost(1, 0))
 	id := s.make("/sessions", "sh", "-c", rawCat).ID
-	dir := m.TempDir()
 	p50 := func(rw io.ReadWriter) float64 { return quantile(m.echoes(rw, n), 0.5) }
 	// It ends by itself: who keeps it would not tell us how to end it.
 	program := strings.Replace(rawCat, "cat", fmt.Sprintf("dd bs=64 count=%d status=none", n+n/10+1), 1)
@@ -80,10 +79,10 @@ func measureAttach(m *measurement) {
 			l.product, other.product = append(l.product, us), append(other.product, us)
 		},
 		func() {
-			other.bare = append(other.bare, m.onTerminal(n, "dtach", "-A", dir+"/dtach", "-r", "none", "sh", "-c", program))
+			other.bare = append(other.bare, m.onTerminal(n, "dtach", "-A", m.TempDir()+"/dtach", "-r", "none", "sh", "-c", program))
 		},
 		func() {
-			other.peer("tmux", m.onTerminal(n, "tmux", "-S", dir+"/tmux", "-f", "/dev/null", "new-session", program))
+			other.peer("tmux", m.onTerminal(n, "tmux", "-S", m.TempDir()+"/tmux", "-f", "/dev/null", "new-session", program))
 		},
 	)
 }

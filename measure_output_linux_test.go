@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,12 +40,14 @@ func measureOutput(m *measurement) {
 		},
 	}
 	for _, keeper := range [][]string{
-		{"dtach", "-n", m.TempDir() + "/sock"},
-		{"tmux", "-S", m.TempDir() + "/sock", "-f", "/dev/null", "new-session", "-d"},
+		{"dtach", "-n", "SOCKET"},
+		{"tmux", "-S", "SOCKET", "-f", "/dev/null", "new-session", "-d"},
 	} {
 		sides = append(sides, func() {
 			argv, result := m.timed(file)
-			cmd := exec.Command(keeper[0], append(keeper[1:], argv...)...)
+			command := append(slices.Clone(keeper), argv...)
+			command[slices.Index(command, "SOCKET")] = m.TempDir() + "/sock"
+			cmd := exec.Command(command[0], command[1:]...)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				m.Fatalf("%v: %v\n%s", cmd, err, out)
 			}
