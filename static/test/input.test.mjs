@@ -8,8 +8,8 @@ import { Sender } from '../web/input.js';
 
 /**
  * A server that types into an array, once for each key. `respond` may change
- * what becomes of a request: 'lose' types it and cuts the connection, a number
- * refuses it with that status.
+ * what becomes of a request: 'lose' types it and cuts the connection, {status,
+ * written} types that much of it and refuses the rest.
  */
 async function start(t, respond = () => 'type') {
   const keys = new Set();
@@ -228,4 +228,18 @@ test('a request without an answer is not repeated while keys are held', async (t
   it.open();
   await until(() => server.typed === 'ab');
   assert.equal(server.posts[0].key, server.posts[1].key);
+});
+
+test('an answer to the program is not typed late, and nobody is told of one that is lost', async (t) => {
+  const server = await start(t, (n) => ['lose', { status: 429, written: 0 }, { status: 409, written: 0 }][n - 1] ?? 'type');
+  const { it, reports, until } = sender(server);
+  it.type(bytes('held'), false);
+  it.open();
+  for (const [i, answer] of ['a', 'b', 'c'].entries()) {
+    it.type(bytes(answer), false);
+    await until(() => server.posts.length === i + 1);
+  }
+  it.type(bytes('typed'));
+  await until(() => server.typed === 'atyped'); // the connection broke after a
+  assert.deepEqual(reports, []);
 });

@@ -13,6 +13,11 @@ shellTest('a shell runs what is typed and shows what it prints', async ({ server
   await see(page, /^sum: 42  漢字 é$/);
   assert.match(await page.title(), /^● bash: running/);
   await assertExact(page, server, id);
+  const icon = () => page.getAttribute('link[rel=icon]', 'href');
+  const running = await icon();
+  await server.request('POST', `sessions/${id}/stop`);
+  await page.waitForFunction(() => /^■ bash: stopped/.test(document.title));
+  assert.notEqual(await icon(), running);
 });
 
 shellTest('vim and less are drawn as their files are, and follow the size of the window', async ({ server, page, id }) => {
@@ -43,6 +48,18 @@ shellTest('vim and less are drawn as their files are, and follow the size of the
   await seeFile(100);
   await page.keyboard.type('q');
   await see(page, prompt);
+});
+
+shellTest('what is typed when the program has just gone, or another process has just taken the session, is told with a way on', async ({ page }) => {
+  for (const [kind, detail, action] of [['not-live', 'the session has no program here', 'Resume'], ['held', 'session is in use by another process', 'Fork']]) {
+    await page.route('**/input', (route) => route.fulfill({ status: 409, contentType: 'application/problem+json',
+      body: JSON.stringify({ type: `tag:holdfast,2026:${kind}`, detail }) }), { times: 1 });
+    await page.keyboard.type('x');
+    const notice = page.locator('.notice[data-key=input]', { hasText: `Not typed: ${detail}` });
+    await notice.locator(`button:has-text("${action}")`).waitFor();
+  }
+  await page.keyboard.type('echo on\n');
+  await see(page, /^on$/);
 });
 
 shellTest('a line that the kernel would cut is refused with the reason', async ({ server, page, id }) => {

@@ -77,6 +77,27 @@ shellTest('a session can be stopped, resumed, renamed, forked and deleted', asyn
   assert.equal(await page.locator('#side li').count(), 1);
 });
 
+pageTest('the list tells what each session is, and finds it by that', async ({ server, visitor }) => {
+  const make = async (name, ...argv) => (await server.request('POST', 'sessions', { name, argv, cwd: '/srv', cols: 80, rows: 24 })).json();
+  const { id } = await make('build box', 'cat', '-u');
+  for (const text of ['one', 'two']) {
+    await server.request('POST', `sessions/${id}/input`, { text, enter: true });
+  }
+  const other = await make('other', 'sh', '-c', 'kill -9 $$');
+  while ((await server.get(other.id)).state !== 'ended');
+  await server.end('SIGKILL');
+  await server.again();
+  const page = await visitor.open(server.login);
+  const told = async (name) => page.locator('#side a', { hasText: name }).evaluate((item) => [...item.children].map((part) => part.textContent));
+  assert.deepEqual((await told('build box')).filter((_, i) => i !== 2), ['', 'build box', 'cat -u', 'interrupted: its server crashed · 2 turns', '']);
+  assert.match((await told('build box'))[2], /^(now|\d+ (s|min))$/);
+  assert.equal((await told('other'))[4], 'ended by SIGKILL');
+  for (const [text, found] of [['BOX', 1], ['cat', 1], ['ended', 1], ['', 2], ['neither', 0]]) {
+    await page.fill('#filter', text);
+    assert.equal(await page.locator('#side li').count(), found, text);
+  }
+});
+
 pageTest('a list that was asked for before a session was made does not take it away', async ({ server, visitor }) => {
   const page = await visitor.open(server.login);
   const asked = gate();

@@ -97,6 +97,25 @@ shellTest('a binding that moves elsewhere is told, and followed only where that 
   assert.equal(await page.locator('.notice').count(), 0);
 });
 
+pageTest('who moves the mouse does not change the size, nor is told that a program is over', async ({ server, visitor }) => {
+  const { id } = await server.session('bash', '-c', String.raw`stty raw -echo; printf '\e[?1003h\e[?1006hready'; head -c 4 | cat -v; exec sleep 1000`);
+  const page = await visitor.open(server.login);
+  await see(page, /^ready/);
+  await page.mouse.move(500, 300);
+  await page.mouse.move(600, 300);
+  await see(page, /^ready\^\[\[<3/);
+  const { cols, rows } = await server.get(id);
+  assert.deepEqual([cols, rows], [80, 24]);
+  await server.request('POST', `sessions/${id}/stop`);
+  await page.waitForFunction(() => !window.holdfast.session.live);
+  await page.mouse.move(500, 350);
+  await page.click('#pane');
+  await page.mouse.move(600, 350);
+  assert.equal(await page.locator('.notice').count(), 0);
+  await page.keyboard.type('x');
+  assert.match(await page.locator('.notice p').textContent(), /is not running: resume it to type/);
+});
+
 shellTest('who only looks does not change the size, and a phone has to ask for it', async ({ server, visitor, page, id }) => {
   const { cols, rows } = await server.get(id);
   const size = async () => {

@@ -38,8 +38,8 @@ export class Attached {
   constructor(pane, bar, Screen, handlers) {
     this.#handlers = handlers;
     this.#screen = new Screen(pane, {
-      input: (bytes, person) => this.#input(person ? handlers.modify(bytes) : bytes, person),
-      paste: (bytes, end) => this.#mayType() && this.#sender.paste(bytes, end),
+      input: (bytes, person, typed) => this.#input(typed ? handlers.modify(bytes) : bytes, person, typed),
+      paste: (bytes, end) => this.#mayType(true) && this.#sender.paste(bytes, end),
       scrolled: () => this.#history?.draw(),
       found: handlers.found,
     });
@@ -140,7 +140,7 @@ export class Attached {
 
   /** Types what a key or a button stands for. */
   type(text) {
-    this.#input(new TextEncoder().encode(text), true);
+    this.#input(new TextEncoder().encode(text), true, true);
   }
 
   /** The size of a session that fills the window; {} if that is not known. */
@@ -192,15 +192,15 @@ export class Attached {
     this.#stream.follow(this.#session.id, bytes);
   }
 
-  /** Tells whether a person may type, and says why not. */
-  #mayType() {
+  /** Tells whether a person may type, and says why not if that was tried. */
+  #mayType(typed) {
     if (!this.#session?.live) {
-      if (this.#session) {
+      if (this.#session && typed) {
         cannotType(this.#session, this.#handlers.act);
       }
       return false;
     }
-    if (this.#stream.phase === 'live') {
+    if (this.#stream.phase === 'live' && typed) {
       this.#claim.typed();
     }
     if (this.#stream.displaced) {
@@ -209,8 +209,8 @@ export class Attached {
     return true;
   }
 
-  #input(bytes, person) {
-    if (person ? this.#mayType() : this.#session?.live) {
+  #input(bytes, person, typed) {
+    if (person ? this.#mayType(typed) : this.#session?.live) {
       this.#sender.type(bytes, person);
     }
   }

@@ -213,7 +213,7 @@ export class Screen {
     if (keys !== null) {
       event.preventDefault();
       this.#line.value = '';
-      input(new TextEncoder().encode(keys), true);
+      input(new TextEncoder().encode(keys), true, true);
     }
   }
 }

@@ -17,8 +17,9 @@ const answers = /^\x1b(?:\[[?>]?[\d;]*(?:\$y|[cnRtIO])$|[\]P])/;
 
 /**
  * A Screen shows what is written to it in an element. Handlers:
- * input(bytes, person) has what the emulator wants to send; person tells
- * whether somebody typed it, or the emulator answered the program.
+ * input(bytes, person, typed) has what the emulator wants to send; person
+ * tells whether it comes from somebody, or the emulator answered the program;
+ * typed whether that was a key, and not the mouse.
  * paste(bytes, end) has a paste; end are the bytes that end one which is cut
  * short. scrolled() is called when atTop may have changed, and
  * found(index, count) when a search has.
@@ -65,7 +66,7 @@ export class Screen {
     this.#term.attachCustomKeyEventHandler((event) => this.#ours(event));
     this.#term.onKey(({ key }) => (this.#key = key));
     this.#term.onData((data) => this.#send(data));
-    this.#term.onBinary((data) => this.#on.input(Uint8Array.from(data, (c) => c.charCodeAt(0)), true));
+    this.#term.onBinary((data) => this.#on.input(Uint8Array.from(data, (c) => c.charCodeAt(0)), true, false));
     this.#term.onScroll(() => this.#on.scrolled());
     this.#term.onWriteParsed(() => this.#on.scrolled());
     this.#term.buffer.onBufferChange(() => this.#on.scrolled());
@@ -234,7 +235,7 @@ export class Screen {
     this.#key = null;
     const person = key || !answers.test(data);
     if (person || (this.#answering && !this.#muted)) {
-      this.#on.input(new TextEncoder().encode(data), person);
+      this.#on.input(new TextEncoder().encode(data), person, key || !data.startsWith('\x1b'));
     }
   }
 
