@@ -186,7 +186,7 @@ shellTest('everything can be done with the keyboard, and the help tells how', as
   await open('ask');
   await page.keyboard.press('Tab'); // the first is Cancel
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => !window.holdfast.session.live);
+  await page.waitForFunction(() => !window.holdfast.session.live && !document.querySelector('dialog[open]'));
   await page.keyboard.press('r');
   await page.waitForFunction(() => window.holdfast.session.live && document.activeElement.closest('#pane'));
   assert.equal((await server.get(id)).runs, 2);
