@@ -30,7 +30,13 @@ type said struct {
 // hold runs a command in a process of its own.
 func hold(t *testing.T, dir, stdin string, args ...string) said {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), buildHoldfast(t), args...)
+	return holdBy(t, buildHoldfast(t), dir, stdin, args...)
+}
+
+// holdBy is hold with another program, which runs it elsewhere.
+func holdBy(t *testing.T, exe, dir, stdin string, args ...string) said {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), exe, args...)
 	c.Env = append(os.Environ(), "HOLDFAST_STORE="+dir)
 	c.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer

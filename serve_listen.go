@@ -156,6 +156,9 @@ func removeLeftovers(dir, given string) {
 // servedElsewhere says who serves the store, and where.
 func servedElsewhere(dir string, held *leasefs.HeldError) error {
 	who := strings.TrimPrefix(held.Error(), "session ")
+	if cli.Elsewhere(held.Holder) {
+		return fmt.Errorf("store %s, which is another host; use the server there, or holdfast run and the other commands here", who)
+	}
 	if f, err := cli.ReadServerFile(dir); err == nil {
 		return fmt.Errorf("store %s; use the server at %s, or another --store", who, f.Address)
 	}

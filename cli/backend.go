@@ -84,7 +84,8 @@ const (
 // errNoAnswer reports a server that holds the store and cannot be reached.
 var errNoAnswer = errors.New("the store's server does not answer on its socket; it may be starting or ending, try again")
 
-// open returns the server of the store, or the store itself if there is none.
+// open returns the server of the store, or the store itself if there is none
+// on this host.
 func (c *command) open(ctx context.Context) (host, error) {
 	family, err := leasefs.Probe(filepath.Join(c.store, "locks"))
 	if err != nil {
@@ -102,6 +103,9 @@ func (c *command) open(ctx context.Context) (host, error) {
 		}
 		if reachable(ctx, c.socket()) {
 			return newClient(c.socket), nil
+		}
+		if holder, err := leasefs.ReadHolder(ServerLock(c.store)); err == nil && Elsewhere(holder) {
+			return c.openLocal() // whose sessions can be looked at
 		}
 		select {
 		case <-again.C:

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 
+	"holdfast/leasefs"
+	"holdfast/session/process"
 	"holdfast/store"
 )
 
@@ -20,6 +23,13 @@ func ServerPath(dir string) string { return filepath.Join(dir, "server.json") }
 
 // ServerLock is the path that the server of the store in dir leases.
 func ServerLock(dir string) string { return filepath.Join(dir, "server.lock") }
+
+// Elsewhere reports whether the holder of a lease is on another host, so that
+// its addresses mean nothing here.
+func Elsewhere(h *leasefs.Holder) bool {
+	host, err := os.Hostname()
+	return h != nil && err == nil && (h.Host != host || h.Boot != process.BootID())
+}
 
 // ReadServerFile reads what the last server of the store in dir has left, or
 // the one that runs. Without any it fails with fs.ErrNotExist.

@@ -23,7 +23,8 @@
 //     that host is back.
 //   - A file system whose locks do nothing is found by Probe only if they do
 //     nothing between two opens on this machine, or if its mount options say
-//     so. Two mounts that share storage but not locks look right from here.
+//     so. Of the kinds of FUSE that hand no locks on, only some are known; two
+//     mounts of another that share storage but not locks look right from here.
 //   - On Windows a symbolic link in place of the lock file is followed, and
 //     the lock file stays when what it protected is removed.
 //

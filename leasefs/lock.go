@@ -29,6 +29,10 @@ type Family uint8
 // goroutine that limited needs, which costs four times as much as they do.
 const localDisk Family = 1 << 7
 
+// Local reports whether no file server has a part in the locks, so that none is
+// lost without a word.
+func (f Family) Local() bool { return f&localDisk != 0 }
+
 func (f Family) locker() locker { return lockers[f&^localDisk] }
 
 // A locker is the calls of one family. None of them waits for another holder;

@@ -20,6 +20,14 @@ var localLocks = map[string]bool{
 	"localflock":       true, // Lustre
 }
 
+// File systems that hand no locks on to what is behind them.
+var localKinds = map[string]bool{
+	"fuse.bindfs": true,
+	"fuse.rclone": true,
+	"fuse.s3fs":   true,
+	"fuse.sshfs":  true,
+}
+
 // checkMount fails with ErrUnsafe if f is on a mount whose locks do not leave
 // this host. Where the kernel does not tell the mount, there is nothing to
 // refuse.
@@ -32,11 +40,10 @@ func checkMount(f *os.File) error {
 	if err != nil {
 		return nil
 	}
-	kind, option := localLock(string(mounts), mountID(string(info)))
-	if option == "" {
-		return nil
+	if why := localLock(string(mounts), mountID(string(info))); why != "" {
+		return fmt.Errorf("%w: %s", ErrUnsafe, why)
 	}
-	return fmt.Errorf("%w: %s is mounted with %s, so other hosts do not see them", ErrUnsafe, kind, option)
+	return nil
 }
 
 // mountID returns the mount of an open file from its fdinfo, or "".
@@ -49,11 +56,11 @@ func mountID(fdinfo string) string {
 	return ""
 }
 
-// localLock returns the kind of file system of the mount with that id and the
-// option that makes its locks local, or "" if there is none. See proc(5) for
-// the format: id, parent, device, root, mount point, options, any number of
-// tags, a dash, the kind, the source, more options.
-func localLock(mountinfo, id string) (kind, option string) {
+// localLock says why the locks of the mount with that id do not leave it, or
+// returns "". See proc(5) for the format: id, parent, device, root, mount
+// point, options, any number of tags, a dash, the kind, the source, more
+// options.
+func localLock(mountinfo, id string) (why string) {
 	for line := range strings.Lines(mountinfo) {
 		mount, super, found := strings.Cut(line, " - ")
 		own, rest := strings.Fields(mount), strings.Fields(super)
@@ -62,11 +69,15 @@ func localLock(mountinfo, id string) (kind, option string) {
 		}
 		for o := range strings.SplitSeq(own[5]+","+rest[len(rest)-1], ",") {
 			if localLocks[o] {
-				return rest[0], o
+				return fmt.Sprintf("%s is mounted with %s, so other hosts do not see them", rest[0], o)
 			}
 		}
+		// What bindfs mounts has the other folder as its source, and no kind.
+		if view := rest[0] == "fuse" && strings.HasPrefix(rest[1], "/"); view || localKinds[rest[0]] {
+			return fmt.Sprintf("a mount of %s keeps them to itself, and who comes to its files by another way does not see them", rest[0])
+		}
 	}
-	return "", ""
+	return ""
 }
 
 // onLocalDisk reports whether dir is on a file system that no server has a part
@@ -77,7 +88,8 @@ func onLocalDisk(dir string) bool {
 		return false
 	}
 	switch uint32(st.Type) { // 32 bits wide in some architectures, and signed
-	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC:
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC,
+		unix.OVERLAYFS_SUPER_MAGIC:
 		return true
 	}
 	return false

@@ -30,6 +30,7 @@ type live struct {
 	w     *store.Writer
 	proc  *process.Process
 
+	unguard   func() // ends guard
 	idle      *idler
 	clock     clock                  // used by run alone
 	modes     Modes                  // used by run alone
@@ -42,6 +43,7 @@ type live struct {
 	stopAsked atomic.Bool            // a user's stop came before the end
 	letGo     atomic.Bool            // a Release came before the end
 	turns     atomic.Int64           // number of the last turn
+	gone      atomic.Bool            // somebody else may have the session
 	abandon   chan struct{}          // closed when nothing of this life need be kept any more
 	abandoned atomic.Bool
 }
@@ -91,6 +93,7 @@ func (l *live) publish() {
 	l.c.meter.Runs.Add(1)
 	l.c.log.Info("run started", "session", l.id, "pid", l.proc.Identity().PID)
 	l.modes.ask = l.ask
+	l.unguard = l.guard()
 	go l.run()
 	l.input.open()
 }
@@ -124,6 +127,7 @@ func (l *live) finish() {
 		}
 	}
 	l.c.log.Info("run ended", "session", l.id, "exit_code", exit.Code, "signal", exit.Signal)
+	l.unguard()
 	if err := l.w.Close(); err != nil {
 		l.c.log.Warn("log not closed", "session", l.id, "err", err)
 	}

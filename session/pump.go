@@ -97,6 +97,10 @@ func lost(err error) bool { return errors.Is(err, store.ErrLost) || errors.Is(er
 // lose stops the program of a session that somebody else may be writing, and
 // writes nothing more.
 func (l *live) lose(err error) {
+	if l.gone.Swap(true) {
+		return
+	}
+	l.w.GiveUp()
 	l.c.meter.LostLeases.Add(1)
 	l.c.log.Error("lease lost", "session", l.id, "err", err)
 	l.drop()

@@ -93,6 +93,27 @@ func (s *Store) statRow(id string) (fs.FileInfo, error) {
 	return info, nil
 }
 
+// openedStamp returns the stamp of a session's session.json as the file server
+// has it: to open a file is to ask that.
+func (s *Store) openedStamp(id string) (stamp, error) {
+	if _, err := s.statRow(id); err != nil {
+		return stamp{}, err
+	}
+	f, err := os.Open(filepath.Join(s.folder(id), sessionFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return stamp{}, s.missing(id)
+	}
+	if err != nil {
+		return stamp{}, fmt.Errorf("session %s: %w", id, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return stamp{}, fmt.Errorf("session %s: %w", id, err)
+	}
+	return stampOf(info), nil
+}
+
 // missing tells a session that is not there from one that has lost its file.
 func (s *Store) missing(id string) error {
 	if s.exists(id) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 )
 
 // OpenWriter opens a session for writing. The caller holds its lease.
@@ -96,7 +97,7 @@ func (s *Store) newWriter(row *Row, h *hub, hole bool) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, log.close())
 	}
-	w := &Writer{s: s, id: row.ID, hub: h, log: log, journal: j}
+	w := &Writer{s: s, id: row.ID, hub: h, log: log, journal: j, opened: time.Now()}
 	w.row.Store(row)
 	return w, nil
 }

@@ -24,7 +24,9 @@
 //     its session is the only one that suffers. Members of the JSON object
 //     that this version does not know survive a rewrite.
 //   - What Append and Record took survives the crash of the process. A Writer
-//     that finds another epoch in session.json writes nothing more.
+//     that finds another epoch in session.json writes nothing more; it looks at
+//     each Update and Sync, and before an Append or Record that comes after a
+//     second without.
 //   - Whoever follows a session, in this process or another, misses no byte and
 //     gets none twice.
 //

@@ -23,8 +23,10 @@ type Writer struct {
 	log     *outputLog
 	journal *journal
 
+	opened time.Time
 	row    atomic.Pointer[Row] // what session.json says
 	fenced atomic.Bool         // set for good once another epoch was found
+	looked atomic.Int64        // when session.json was last found to be ours, as time since opened
 
 	// syncMu keeps Sync and Close apart. It is held over their I/O, and
 	// taken before mu, so that an update does not wait for a Sync.
@@ -85,14 +87,51 @@ func (w *Writer) Update(durable bool, fn func(*Row) error) (*Row, error) {
 	return next, nil
 }
 
-// fenceLocked makes sure that session.json is still of our epoch: by one stat
-// as long as it is the file that we wrote.
+// fenceEvery is how long a look at session.json is believed before more is
+// appended. While a session is busy, Sync looks as often.
+const fenceEvery = time.Second
+
+// fence makes sure, once in a while, that session.json is still of our epoch:
+// who was away for long, as on a host that was cut off, does not go on where
+// another has begun.
+func (w *Writer) fence() error {
+	if w.fenced.Load() {
+		return ErrFenced
+	}
+	if int64(time.Since(w.opened))-w.looked.Load() < int64(fenceEvery) {
+		return nil
+	}
+	if err := w.Check(); errors.Is(err, ErrFenced) {
+		return err
+	}
+	return nil // what else is wrong with session.json does not stop output
+}
+
+// Check looks whether the session was taken over. The error matches ErrFenced
+// if it was.
+func (w *Writer) Check() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.fenceLocked(); err != nil {
+		return fmt.Errorf("session %s: %w", w.id, err)
+	}
+	return nil
+}
+
+// GiveUp makes the writer write nothing more, as if a takeover had been found:
+// the lease is lost.
+func (w *Writer) GiveUp() { w.fenced.Store(true) }
+
+// fenceLocked makes sure that session.json is still of our epoch. As long as it
+// is the file that we wrote it only opens it: a network file system answers a
+// stat from memory, for up to a minute.
 func (w *Writer) fenceLocked() error {
 	if w.fenced.Load() {
 		return ErrFenced
 	}
-	info, err := w.s.statRow(w.id)
-	if err == nil && stampOf(info) == w.at {
+	at, err := w.s.openedStamp(w.id)
+	if err == nil && at == w.at {
+		w.looked.Store(int64(time.Since(w.opened)))
 		return nil
 	}
 	var row *Row
@@ -103,6 +142,7 @@ func (w *Writer) fenceLocked() error {
 		}
 		if err == nil && row.Epoch == w.row.Load().Epoch {
 			w.at = found.at
+			w.looked.Store(int64(time.Since(w.opened)))
 			return nil
 		}
 	}
@@ -134,8 +174,8 @@ func (w *Writer) replaceLocked(next *Row, durable bool) error {
 // readers see the log as it was; the caller keeps p and calls again with the
 // same bytes, or with the same and more.
 func (w *Writer) Append(p []byte) error {
-	if w.fenced.Load() {
-		return ErrFenced
+	if err := w.fence(); err != nil {
+		return err
 	}
 	begun := time.Now()
 	if err := w.log.append(p); err != nil {
@@ -150,8 +190,8 @@ func (w *Writer) Append(p []byte) error {
 // Record adds e to the journal, as it is, and wakes the followers. On error
 // the journal is as it was.
 func (w *Writer) Record(e Entry) error {
-	if w.fenced.Load() {
-		return ErrFenced
+	if err := w.fence(); err != nil {
+		return err
 	}
 	if err := w.journal.append(e); err != nil {
 		return err

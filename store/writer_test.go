@@ -182,6 +182,29 @@ func TestWriterThatWasTakenOverWritesNothingMore(t *testing.T) {
 	}
 }
 
+// Who was away for a while looks before going on.
+func TestAppendAfterAQuietTimeFindsATakeover(t *testing.T) {
+	for call, write := range map[string]func(w *Writer) error{
+		"Append": func(w *Writer) error { return w.Append([]byte("more")) },
+		"Record": func(w *Writer) error { return w.Record(Entry{Kind: "size"}) },
+		"Check":  (*Writer).Check,
+	} {
+		s := openTestStore(t, "", Options{})
+		w := mustCreate(t, s, newRow())
+		if err := errors.Join(write(w), startRole(t, "raise", s.Dir(), w.id).Run()); err != nil {
+			t.Fatal(err)
+		}
+		_, before := w.Bounds()
+		w.looked.Add(-int64(fenceEvery))
+		if err := write(w); !errors.Is(err, ErrFenced) {
+			t.Errorf("%s after a takeover = %v, want ErrFenced", call, err)
+		}
+		if _, end, err := folderBounds(filepath.Join(s.folder(w.id), outputDir)); end != before || err != nil {
+			t.Errorf("log ends at %d, %v; want %d", end, err, before)
+		}
+	}
+}
+
 func TestSyncFindsATakeover(t *testing.T) {
 	s := openTestStore(t, "", Options{})
 	w := mustCreate(t, s, newRow())
