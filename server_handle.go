@@ -31,6 +31,7 @@ func (s *server) handle(h handlerFunc) http.Handler {
 		err := h(tw, r)
 		switch {
 		case err == nil:
+			tw.extend() // for the last chunk, which net/http sends; the last Write may be long ago
 		case tw.wrote || r.Context().Err() != nil:
 			s.log.DebugContext(r.Context(), "response cut short", "route", r.Pattern, "err", err)
 			panic(http.ErrAbortHandler)
@@ -101,15 +102,20 @@ func (w *trackingWriter) Write(p []byte) (int, error) {
 	}
 	done := 0
 	for {
-		w.ctl.SetWriteDeadline(time.Now().Add(w.stall)) // cleared by net/http before the next request
-		if w.late.Load() {
-			w.hurry() // which may have come just before that
-		}
+		w.extend()
 		n, err := w.ResponseWriter.Write(p[done:min(len(p), done+writePiece)])
 		done += n
 		if err != nil || done == len(p) {
 			return done, err
 		}
+	}
+}
+
+// extend gives what is sent next the time of stall.
+func (w *trackingWriter) extend() {
+	w.ctl.SetWriteDeadline(time.Now().Add(w.stall)) // cleared by net/http before the next request
+	if w.late.Load() {
+		w.hurry() // which may have come just before that
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"holdfast/session"
 	"holdfast/store"
@@ -134,6 +135,16 @@ func TestFollowedOutputComesAsItIsPrinted(t *testing.T) {
 	ts.do("POST", "/stop", "")
 	if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) != 0 {
 		t.Errorf("after the stop: %q, %v; want a proper end", rest, err)
+	}
+}
+
+// The end of a program that was silent for longer than a write may take is the
+// proper end of its output.
+func TestFollowedOutputEndsAfterSilence(t *testing.T) {
+	ts := startServer(t, func(_ *store.Options, s *server) { s.stall = 50 * time.Millisecond })
+	v := ts.bind("bash", "-c", "stty raw -echo; printf before; sleep 0.5")
+	if got := ts.output(v.ID); got != "before" {
+		t.Errorf("output = %q", got)
 	}
 }
 
