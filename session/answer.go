@@ -19,13 +19,18 @@ func (l *live) ask(seq []byte, end byte) {
 	}
 }
 
-// answer types the answers to what was asked in the output from a place on,
-// which is in the log by now, unless a terminal does.
-func (l *live) answer(from int64) {
-	if len(l.asked) == 0 {
-		return
-	}
-	if _, to := l.w.Bounds(); l.c.terminals.absent(l.id, from, to) {
+// claim reports whether what was asked in the next n bytes of output, which will
+// stand at a place in the log, is answered here and not by a terminal. Behind
+// the append it would be too late: a terminal might have read it, answered, and
+// left.
+func (l *live) claim(from int64, n int) bool {
+	return len(l.asked) > 0 && l.c.terminals.absent(l.id, from, from+int64(n))
+}
+
+// answer types the answers to what was asked in the output that was kept last,
+// if they are to be given here.
+func (l *live) answer(mine bool) {
+	if mine {
 		l.input.answer(bytes.Clone(l.asked))
 	}
 	l.asked = l.asked[:0]

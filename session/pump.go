@@ -19,10 +19,11 @@ func (l *live) run() {
 		n, err := l.proc.Read(buf)
 		if n > 0 {
 			from := l.follow(buf[:n])
+			mine := l.claim(from, n)
 			if !l.keep(buf[:n]) {
 				break
 			}
-			l.answer(from)
+			l.answer(mine)
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {

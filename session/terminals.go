@@ -117,7 +117,8 @@ func (t *terminals) leave(s *Stream) bool {
 }
 
 // absent reports whether no terminal answers what is asked in the output
-// [from, to), which is in the log. If so it has to be answered here.
+// [from, to), which no stream can read yet. If so it has to be answered here,
+// and a terminal joins behind it.
 func (t *terminals) absent(id string, from, to int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
