@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"holdfast/cli"
 	"holdfast/session"
 )
 
@@ -98,14 +97,6 @@ func (s *served) stop() {
 	s.http.CloseIdleConnections()
 	s.Process.Signal(os.Interrupt)
 	s.m.must(s.wait())
-}
-
-// socket returns a client that comes by the unix socket.
-func (s *served) socket() *http.Client {
-	s.m.Helper()
-	f, err := cli.ReadServerFile(s.store)
-	s.m.must(err)
-	return unixClient(s.m.T, f.Socket)
 }
 
 // A reading is one reader of a session's output.
