@@ -227,7 +227,10 @@ export async function start(page, command, first) {
   await page.fill('#command', command);
   const before = await page.evaluate(() => window.holdfast.session?.id);
   await page.click('#create .primary');
-  await page.waitForFunction((id) => window.holdfast?.session && window.holdfast?.session?.id !== id, before);
+  await page.waitForFunction((id) => window.holdfast?.session && window.holdfast?.session?.id !== id, before).catch(async (error) => {
+    const state = await page.evaluate(() => [location.hash, ...['#create .error', '#notices', '#side', '#empty'].map((part) => document.querySelector(part).textContent)]);
+    throw new Error(`the session is not shown: ${JSON.stringify(state)}`, { cause: error });
+  });
   await see(page, first);
   return page.evaluate(() => window.holdfast.session.id);
 }

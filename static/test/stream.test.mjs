@@ -94,7 +94,7 @@ pageTest('of what is typed while the server is killed and started again no key c
     }
   })();
   const keys = path.join(server.dir, 'keys');
-  while (!(await fs.readFile(keys, 'utf8')).includes('40;')) {
+  while (!(await fs.readFile(keys, 'utf8').catch(() => '')).includes('40;')) {
     await page.waitForTimeout(5);
   }
   await server.end('SIGKILL');
