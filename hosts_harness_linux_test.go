@@ -27,9 +27,7 @@ func newVolume(t *testing.T) *volume {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to mount a file system")
 	}
-	if _, err := os.Stat("/dev/fuse"); err != nil {
-		t.Fatalf("several hosts cannot be tried here: %v; the kernel needs FUSE", err)
-	}
+	needFUSE(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +51,13 @@ func newVolume(t *testing.T) *volume {
 		return err == nil
 	})
 	return v
+}
+
+func needFUSE(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat("/dev/fuse"); err != nil {
+		t.Fatalf("this cannot be tried here: %v; the kernel, or the container, needs FUSE", err)
+	}
 }
 
 const serverVolume = `volume posix

@@ -139,6 +139,7 @@ func (h *sharedHost) cutOff(t *testing.T, other *sharedHost, store string, cut, 
 // Two ways to one folder, of which one keeps locks to itself, would make two
 // holders.
 func TestAViewOfAFolderIsRefused(t *testing.T) {
+	needFUSE(t)
 	folder, view := t.TempDir(), t.TempDir()
 	bindfs := exec.Command("bindfs", "-f", folder, view)
 	bindfs.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
