@@ -87,38 +87,55 @@ func TestHostsShareAStore(t *testing.T) {
 		}
 	})
 	t.Run("cut off", func(t *testing.T) {
-		a.cutOff(t, b, filepath.Join(v.dir, "cut"), func() { a.link.set(true) }, func() { a.link.set(false) })
+		a.cutOff(t, b, filepath.Join(v.dir, "cut"))
 	})
 	t.Run("without its client", func(t *testing.T) {
-		a.cutOff(t, b, filepath.Join(v.dir, "client"), func() { syscall.Kill(a.client, syscall.SIGKILL) }, nil)
+		store := filepath.Join(v.dir, "client")
+		m := a.onTerminal(t, store, append([]string{"run", "--name", "it"}, echoes...)...)
+		m.see("ready")
+		id := b.show(t, store, "it").ID
+		program := b.show(t, store, id).PID
+		syscall.Kill(a.client, syscall.SIGKILL)
+		eventually(t, "the lease on the other host", func() bool { return b.hold(store, "", "run", "--resume", id).Status == 0 })
+		eventually(t, "the end of the quiet program", func() bool { return syscall.Kill(program, 0) == syscall.ESRCH })
 	})
 }
 
 // cutOff has a session on h, cuts the host off, and lets other go on with it:
-// h ends its program and writes nothing more, also when it is back.
-func (h *sharedHost) cutOff(t *testing.T, other *sharedHost, store string, cut, heal func()) {
+// h ends its program and its server, and writes nothing more, also when it is
+// back.
+func (h *sharedHost) cutOff(t *testing.T, other *sharedHost, store string) {
 	p, ts, id := h.served(t, store)
 	program := h.show(t, store, id).PID
-	cut()
+	h.link.set(true)
 	eventually(t, "the lease on the other host", func() bool { return other.hold(store, "", "run", "--resume", id).Status == 0 })
 	m := other.onTerminal(t, store, "run", "--resume", id)
 	m.see("ready")
 	m.press("theirs\r")
 	m.see("theirs\r\n")
 	before := other.hold(store, "", "export", "--raw", id).Stdout
-	if heal != nil {
-		heal()
-		ts.doTCP("POST", "/input", "late\r", bearer(p.token)...) // whatever becomes of it
+	h.link.set(false)
+	if resp, err := http.DefaultClient.Do(ts.request("POST", "/input", "late\r", bearer(p.token)...)); err == nil { // or the server has ended
+		resp.Body.Close()
 	}
-	eventually(t, "what the first host says", func() bool { return strings.Contains(p.logs.String(), "lease lost") })
 	eventually(t, "the end of its program", func() bool { return syscall.Kill(program, 0) == syscall.ESRCH })
-	if heal != nil {
-		eventually(t, "the true holder on the first host", func() bool {
-			v := h.show(t, store, id)
-			return v.Holder != nil && v.Holder.Host == other.name && v.Holder.PID == m.cmd.Process.Pid
-		})
+	eventually(t, "the true holder on the first host", func() bool {
+		v := h.show(t, store, id)
+		return v.Holder != nil && v.Holder.Host == other.name && v.Holder.PID == m.cmd.Process.Pid
+	})
+	second := startServerProcess(t, other.exe, store, "--no-auto-resume")
+	if err := p.wait(); p.ProcessState.ExitCode() != 1 || !strings.Contains(p.logs.String(), "the lease on the store was lost") {
+		t.Errorf("the first host's server ends with %v:\n%s", err, p.logs)
 	}
-	p.kill()
+	if got := other.hold(store, "", "send", id, "x"); !strings.Contains(got.Stderr, "on "+other.name) {
+		t.Errorf("send = %+v, want an answer of the second server", got)
+	}
+	if resp, err := http.Get(second.url + "/healthz"); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("the second server: %v", err)
+	}
+	if _, err := exec.Command("nsenter", "--target", strconv.Itoa(second.Process.Pid), "--mount", "test", "-S", filepath.Join(store, "sock"), "-a", "-f", filepath.Join(store, "server.json")).Output(); err != nil {
+		t.Errorf("files of the second server are gone: %v", err)
+	}
 	if after := other.hold(store, "", "export", "--raw", id).Stdout; after != before || !strings.Contains(after, "theirs") || strings.Contains(after, "late") {
 		t.Errorf("the log was %q, and is %q", before, after)
 	}

@@ -54,13 +54,18 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	lease, err := claim(st)
+	lease, family, err := claim(st)
 	if err != nil {
 		return err
 	}
 	defer lease.Release()
 	if err := store.Sweep(st.Dir()); err != nil {
 		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if !family.Local() {
+		go watchLease(ctx, lease, cancel)
 	}
 	return f.serveStore(ctx, st, super, stdout, log)
 }
@@ -105,6 +110,10 @@ func (f *serveFlags) serveStore(ctx context.Context, st *store.Store, super *sup
 	super.ready(ls.url, log)
 	err = listen(ctx, srv, ls, f)
 	super.stopping(log)
+	if errors.Is(context.Cause(ctx), errCutOff) {
+		ls.disown()
+		err = errCutOff
+	}
 	cancel()
 	end(srv, ctl, log)
 	<-resumed
@@ -113,10 +122,10 @@ func (f *serveFlags) serveStore(ctx context.Context, st *store.Store, super *sup
 }
 
 // claim takes the lease that makes this process the server of a store.
-func claim(st *store.Store) (*leasefs.Lease, error) {
+func claim(st *store.Store) (*leasefs.Lease, leasefs.Family, error) {
 	family, err := leasefs.Probe(filepath.Join(st.Dir(), "locks"))
 	if err != nil {
-		return nil, err
+		return nil, family, err
 	}
 	me := process.Self()
 	host, _ := os.Hostname()
@@ -125,9 +134,34 @@ func claim(st *store.Store) (*leasefs.Lease, error) {
 		Self:   leasefs.Holder{PID: me.PID, Start: me.Start, Boot: me.Boot, Host: host, Front: "serve"},
 	})
 	if held, ok := errors.AsType[*leasefs.HeldError](err); ok {
-		return nil, servedElsewhere(st.Dir(), held)
+		return nil, family, servedElsewhere(st.Dir(), held)
 	}
-	return lease, err
+	return lease, family, err
+}
+
+// errCutOff is why a server ends that another one may have taken the place of.
+var errCutOff = errors.New("the lease on the store was lost, as where a host is cut off from it; another server may have the store now")
+
+// watchEvery is how often the lease on the store is looked after that may be
+// lost without a word.
+const watchEvery = 5 * time.Second
+
+// watchLease ends the server when the lease on its store is lost. It returns
+// when ctx ends.
+func watchLease(ctx context.Context, lease *leasefs.Lease, end context.CancelCauseFunc) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if errors.Is(lease.Check(), leasefs.ErrLost) {
+			end(errCutOff)
+			return
+		}
+	}
 }
 
 // begin makes the store true, and starts what the command line names.

@@ -123,6 +123,14 @@ func (ls *listeners) close() {
 	}
 }
 
+// disown leaves the files in the store to the server that may have it now.
+func (ls *listeners) disown() {
+	ls.file = ""
+	if unix, ok := ls.unix.(*net.UnixListener); ok {
+		unix.SetUnlinkOnClose(false)
+	}
+}
+
 // announce writes server.json.
 func (ls *listeners) announce(dir string) error {
 	b, err := json.Marshal(cli.ServerFile{PID: os.Getpid(), Address: ls.url, Socket: ls.socket})
