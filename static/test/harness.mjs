@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 
 const binary = process.env.HOLDFAST; // built by the Go test that runs this
@@ -105,6 +106,13 @@ export class Server {
   /** Starts a session, as curl would. */
   async session(...argv) {
     return (await this.request('POST', 'new', { argv, cols: 80, rows: 24 })).json();
+  }
+
+  /** streams waits until as many streams are open. */
+  async streams(n) {
+    while ((await (await this.request('GET', 'status')).json()).streams !== n) {
+      await sleep(10);
+    }
   }
 
   async get(id) {
