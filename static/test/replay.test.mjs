@@ -12,17 +12,20 @@ const run = promisify(execFile);
 const typed = (page) => page.requests.filter((request) => request.url().endsWith('/input')).length;
 
 /** The lines that tmux draws of output, as another emulator. */
-async function drawnByTmux(t, server, output, { cols, rows }) {
+async function drawnByTmux(server, output, { cols, rows }) {
   const file = path.join(server.dir, 'drawn');
   await fs.writeFile(file, output);
   const socket = path.join(server.dir, 'tmux');
   const tmux = async (...args) => (await run('tmux', ['-f', '/dev/null', '-S', socket, ...args])).stdout;
-  t.after(() => tmux('kill-server').catch(() => {}));
-  await tmux('start-server', ';', 'set', '-g', 'status', 'off', ';', 'new-session', '-d', '-x', `${cols}`, '-y', `${rows}`,
-    `stty raw -echo; cat '${file}'; tmux -S '${socket}' wait-for -S drawn; exec sleep 1000`);
-  await tmux('wait-for', 'drawn');
-  const lines = (await tmux('capture-pane', '-p')).split('\n').map((line) => line.trimEnd());
-  return lines.slice(0, rows);
+  try {
+    await tmux('start-server', ';', 'set', '-g', 'status', 'off', ';', 'new-session', '-d', '-x', `${cols}`, '-y', `${rows}`,
+      `stty raw -echo; cat '${file}'; tmux -S '${socket}' wait-for -S drawn; exec sleep 1000`);
+    await tmux('wait-for', 'drawn');
+    const lines = (await tmux('capture-pane', '-p')).split('\n').map((line) => line.trimEnd());
+    return lines.slice(0, rows);
+  } finally {
+    await tmux('kill-server').catch(() => {}); // before its folder goes
+  }
 }
 
 shellTest('queries in replayed output are not answered, those in live output are, by one of two tabs', async ({ server, visitor, page, id }) => {
@@ -115,7 +118,7 @@ shellTest('a program is answered by the page that is seen, or else by the server
 });
 
 for (const [program, ready] of [['vim -u NONE -n -c "syntax on" -c "set number hlsearch" -c "/end" -c vsplit page.js', /lines, \d+ bytes/], ['htop -d 1000', /F1Help.*F10Quit/]]) {
-  shellTest(`${program.split(' ')[0]} is drawn as another emulator draws it, also after a reload`, async ({ t, server, page, id }) => {
+  shellTest(`${program.split(' ')[0]} is drawn as another emulator draws it, also after a reload`, async ({ server, page, id }) => {
     await fs.copyFile('web/stream.js', path.join(server.dir, 'page.js'));
     await page.keyboard.type(`${program}\n`);
     await see(page, ready);
@@ -125,7 +128,7 @@ for (const [program, ready] of [['vim -u NONE -n -c "syntax on" -c "set number h
       await page.waitForFunction((end) => window.holdfast.cursor >= end && window.holdfast.screen.pending === 0, session.cursor);
     } while ((await server.get(id)).cursor !== session.cursor);
     const whole = await server.output(id, 0, session.cursor);
-    const want = await drawnByTmux(t, server, whole, session);
+    const want = await drawnByTmux(server, whole, session);
     const drawn = async () => (await screen(page)).map((line) => line.trimEnd());
     assert.deepEqual(await drawn(), want);
     await page.reload();
