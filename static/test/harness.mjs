@@ -222,6 +222,18 @@ export const see = (page, pattern) =>
     throw new Error(`no line like ${pattern} on the screen: ${state}`, { cause: error });
   });
 
+/** Waits until an element has this text, or one that matches. */
+export const says = (page, selector, text) => {
+  const pattern = text instanceof RegExp ? [text.source, text.flags] : null;
+  return page.waitForFunction(([at, exact, pattern]) => {
+    const got = document.querySelector(at)?.textContent;
+    return got !== undefined && (pattern ? new RegExp(...pattern).test(got) : got === exact);
+  }, [selector, pattern ? '' : text, pattern]).catch(async () => {
+    const got = await page.locator(selector).first().textContent({ timeout: 1 });
+    (pattern ? assert.match : assert.equal)(got, text, selector);
+  });
+};
+
 export const screen = (page) => page.evaluate(() => window.holdfast.screen.text());
 
 /** Waits until the screen begins with these lines. */

@@ -1,7 +1,7 @@
 // What programs print and sessions are called does nothing to the page.
 
 import assert from 'node:assert/strict';
-import { pageTest, see } from './harness.mjs';
+import { pageTest, says, see } from './harness.mjs';
 
 const markup = '<img src=x onerror="window.owned=1"><script>window.owned=1</script>';
 const invisible = '\u001b[2J\u009b2J\u202egpj.exe\u200b\u2066\u0007';
@@ -12,8 +12,8 @@ pageTest('hostile names, command lines and titles are text', async ({ server, vi
   const page = await visitor.open(`${server.login}`);
   await page.click('#side li a');
   await see(page, /link <img src=x/);
-  assert.equal(await page.locator('#name').textContent(), markup);
-  assert.equal(await page.locator('#side .title').textContent(), markup);
+  await says(page, '#name', markup);
+  await says(page, '#side .title', markup);
   assert.match(await page.title(), /^. <img src=x .*running · holdfast$/);
   await page.locator('#pane').getByText('link').first().click({ force: true });
   const shown = await page.evaluate(() => [document.body.innerText, document.title, ...[...document.querySelectorAll('[title]')].map((e) => e.title)].join('\n'));

@@ -1,13 +1,13 @@
 // Who may see the page.
 
 import assert from 'node:assert/strict';
-import { pageTest } from './harness.mjs';
+import { pageTest, says } from './harness.mjs';
 
 pageTest('the token of the address logs in and is gone from it and from the history', async ({ server, visitor }) => {
   const page = await visitor.open(server.login);
   const places = await page.evaluate(() => [location.href, document.referrer, ...navigation.entries().map(({ url }) => url)]);
   assert.ok(!places.some((place) => place.includes(server.token)), places.join(' '));
-  assert.equal(await page.locator('#empty h2').textContent(), 'No sessions yet');
+  await says(page, '#empty h2', 'No sessions yet');
   for (const request of page.requests) {
     assert.ok(!request.url().includes(server.token), request.url());
   }
@@ -22,7 +22,7 @@ pageTest('without a login the page asks for the token, and says when it is wrong
   await page.fill('#token', 'guess');
   await page.keyboard.press('Enter');
   await page.waitForSelector('#login .error:not([hidden])');
-  assert.equal(await page.locator('#login .error').textContent(), 'This token is not the server’s.');
+  await says(page, '#login .error', 'This token is not the server’s.');
   await page.fill('#token', server.token);
   await page.keyboard.press('Enter');
   await page.waitForSelector('body[data-view=main]');

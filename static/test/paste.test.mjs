@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { assertExact, pageTest, see, shellTest } from './harness.mjs';
+import { assertExact, pageTest, says, see, shellTest } from './harness.mjs';
 
 /** Pastes as a person does who has copied text elsewhere. */
 const paste = (page, text) => page.evaluate((value) => {
@@ -38,7 +38,7 @@ shellTest('a large paste shows how far it is, and can be cancelled without its b
   await paste(page, 'é\n'.repeat(40_000) + 'the end');
   const bar = page.locator('.notice[data-key=paste] progress');
   await bar.waitFor();
-  assert.equal(await page.locator('.notice p').textContent(), 'Pasting 117 KB');
+  await says(page, '.notice p', 'Pasting 117 KB');
   const until = async (n) => {
     while (answered.length < n) {
       await page.waitForTimeout(20);

@@ -19,7 +19,8 @@ async function drawnByTmux(server, output, { cols, rows }) {
   const tmux = async (...args) => (await run('tmux', ['-f', '/dev/null', '-S', socket, ...args])).stdout;
   try {
     await tmux('start-server', ';', 'set', '-g', 'status', 'off', ';', 'new-session', '-d', '-x', `${cols}`, '-y', `${rows}`,
-      `stty raw -echo; cat '${file}'; tmux -S '${socket}' wait-for -S drawn; exec sleep 1000`);
+      'bash', '-c', String.raw`stty raw -echo; cat '${file}'; printf '\e[5n'; IFS= read -rsd n; tmux -S '${socket}' wait-for -S drawn; exec sleep 1000`);
+    // It answers the query when it has drawn what came before.
     await tmux('wait-for', 'drawn');
     const lines = (await tmux('capture-pane', '-p')).split('\n').map((line) => line.trimEnd());
     return lines.slice(0, rows);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { Server, Visitor, assertExact, launch, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
+import { assertExact, launch, pageTest, prompt, says, screen, see, seeLines, Server, shell, shellTest, start, Visitor } from './harness.mjs';
 
 const typed = (page) => page.requests.filter((request) => request.url().endsWith('/input')).length;
 
@@ -68,7 +68,7 @@ shellTest('a line that the kernel would cut is refused with the reason', async (
   await page.waitForFunction(() => window.holdfast?.screen?.pending === 0);
   await page.evaluate(() => window.holdfast.screen.paste('x'.repeat(5000)));
   await page.waitForSelector('.notice');
-  assert.match(await page.locator('.notice p').textContent(), /^Not typed: .*line/);
+  await says(page, '.notice p', /^Not typed: .*line/);
   await page.keyboard.type('next\n');
   await see(page, /^next$/);
   await assertExact(page, server, id);
@@ -171,7 +171,7 @@ pageTest('without the emulator output is plain text, and lines can be typed', as
   await visitor.context.route('**/vendor/**', (route) => route.fulfill({ status: 404 }));
   const page = await visitor.open(server.login);
   const id = await start(page, shell, prompt);
-  assert.match(await page.locator('#pane p').textContent(), /built without the terminal emulator/);
+  await says(page, '#pane p', /built without the terminal emulator/);
   await page.click('#pane input');
   await page.keyboard.type(String.raw`printf '\e[31mred\e[0m \e]0;title\a%s\n' text`);
   await page.keyboard.press('Enter');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { choose, pageTest, phone, prompt, see, shell, shellTest, start } from './harness.mjs';
+import { choose, pageTest, phone, prompt, says, see, shell, shellTest, start } from './harness.mjs';
 
 /** A promise with its resolve. */
 function gate() {
@@ -31,13 +31,13 @@ pageTest('a program that cannot start is explained where it was asked for', asyn
   await page.fill('#command', 'no-such-program --flag');
   await page.click('#create .primary');
   await page.waitForSelector('#create .error:not([hidden])');
-  assert.match(await page.locator('#create .error').textContent(), /^Command line "no-such-program": /);
+  await says(page, '#create .error', /^Command line "no-such-program": /);
   assert.equal(await page.evaluate(() => document.activeElement.id), 'command');
   await page.fill('#command', 'true');
   await page.fill('#folder', '/no/such/folder');
   await page.click('#create .primary');
   await page.waitForSelector('#folder[aria-invalid=true]:focus');
-  assert.match(await page.locator('#create .error').textContent(), /^Folder "\/no\/such\/folder": /);
+  await says(page, '#create .error', /^Folder "\/no\/such\/folder": /);
   assert.equal(await page.locator('[aria-invalid]').count(), 1);
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('#side li').count(), 0);
@@ -55,7 +55,7 @@ shellTest('a session can be stopped, resumed, renamed, forked and deleted', asyn
   assert.equal((await server.get(id)).state, 'stopped');
   await page.click('#pane');
   await page.keyboard.type('x');
-  assert.match(await page.locator('.notice p').textContent(), /not running: resume it/);
+  await says(page, '.notice p', /not running: resume it/);
   assert.deepEqual(await page.locator('.notice button').allTextContents(), ['Resume', 'Dismiss']);
   await choose(page, 'resume');
   await page.waitForFunction(() => window.holdfast?.session?.live && document.activeElement.closest('#pane'));
@@ -136,7 +136,7 @@ pageTest('a session that cannot be read says why, and can be deleted', async ({ 
   await server.again();
   const page = await visitor.open(server.login);
   await page.click('#side a');
-  assert.match(await page.locator('#side .state').textContent(), /^unreadable: ./);
+  await says(page, '#side .state', /^unreadable: ./);
   await page.waitForFunction(() => window.holdfast?.screen?.text().join(' ').includes('this session cannot be read'));
   await page.click('#more');
   assert.deepEqual(await page.locator(':is(#head, #menu) [data-do]:visible').allTextContents(), ['Delete…']);
@@ -194,7 +194,7 @@ shellTest('everything can be done with the keyboard, and the help tells how', as
   await page.keyboard.press('Control+Shift+E');
   await page.keyboard.press('/');
   await page.keyboard.type('no such thing');
-  assert.match(await page.locator('#side .none').textContent(), /No session matches/);
+  await says(page, '#side .none', /No session matches/);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
   await page.keyboard.type('echo keys\n');
@@ -240,7 +240,7 @@ pageTest('a server that is not there yet is waited for, and one that fails says 
     body: JSON.stringify({ type: 'tag:holdfast,2026:closing', status: 503, title: 'Server is ending', detail: 'the server is ending; try again in a moment' }) }));
   await page.click('.top [data-do=new]');
   await page.waitForSelector('.notice');
-  assert.equal(await page.locator('.notice p').textContent(), 'the server is ending; try again in a moment');
+  await says(page, '.notice p', 'the server is ending; try again in a moment');
 });
 
 pageTest('on a phone the name can be read, and every button can be hit', async ({ server, visitor }) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { assertExact, choose, hide, pageTest, prompt, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
+import { assertExact, choose, hide, pageTest, prompt, says, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
 
 shellTest('a reload, and a new tab after the old one was closed, go on where it was', async ({ server, visitor, page, id }) => {
   await page.keyboard.type('x=kept; echo before\n');
@@ -53,7 +53,7 @@ shellTest('a server that is killed and started again goes on in an open page', a
   await see(page, /^tick 50 é$/);
   await server.end('SIGKILL');
   await page.waitForFunction(() => document.querySelector('#link').textContent !== '');
-  assert.match(await page.locator('#link').textContent(), /Reconnecting|not reachable/);
+  await says(page, '#link', /Reconnecting|not reachable/);
   await server.again();
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.live && window.holdfast?.session?.runs === 2);
   await see(page, prompt);
@@ -73,7 +73,7 @@ shellTest('what is typed while the server is down is not typed to the run that i
   await page.waitForFunction(() => document.querySelector('#link').textContent.endsWith('typing is held'));
   await server.again();
   await page.waitForSelector('.notice[data-key=outlived]');
-  assert.equal(await page.locator('.notice p').textContent(), '10 keys were typed for a program that has ended; they were not sent.');
+  await says(page, '.notice p', '10 keys were typed for a program that has ended; they were not sent.');
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.runs === 2 && window.holdfast?.session?.live);
   await page.keyboard.type('echo kept\n');
   await see(page, /^kept$/);

@@ -1,7 +1,7 @@
 // Several tabs, windows, devices and programs at once.
 
 import assert from 'node:assert/strict';
-import { assertExact, hide, holdElsewhere, pageTest, phone, prompt, screen, see, shell, shellTest, start } from './harness.mjs';
+import { assertExact, hide, holdElsewhere, pageTest, phone, prompt, says, screen, see, shell, shellTest, start } from './harness.mjs';
 
 shellTest('tabs that are not seen have no stream, and show the session when they are seen again', async ({ server, visitor, page, id }) => {
   const tabs = [page];
@@ -58,13 +58,13 @@ pageTest('a session that another process holds is live, can only be read, and ca
   holder.line('from the other process');
   await see(page, /^from the other process$/);
   const line = new RegExp(`in use by pid ${holder.pid} on \\S+ since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d`);
-  assert.match(await page.locator('#holder p').textContent(), line);
-  assert.match(await page.locator('#side [aria-current] .holder').textContent(), line);
+  await says(page, '#holder p', line);
+  await says(page, '#side [aria-current] .holder', line);
   assert.deepEqual(await page.locator('#head [data-do]:visible').allTextContents(), ['Find', 'Fork']);
 
   await page.click('#pane');
   await page.keyboard.type('x');
-  assert.match(await page.locator('.notice p').textContent(), /^deploy can only be read here/);
+  await says(page, '.notice p', /^deploy can only be read here/);
   await page.click('.notice button:has-text("Fork")');
   await page.click('#turns .primary');
   await page.waitForFunction((id) => window.holdfast.session?.parent === id, holder.id);
@@ -83,7 +83,7 @@ pageTest('a session that another process holds is live, can only be read, and ca
 shellTest('a binding that moves elsewhere is told, and followed only where that is asked', async ({ server, page, id }) => {
   const other = await server.session('cat');
   await page.waitForSelector('.notice[data-key=binding]');
-  assert.match(await page.locator('.notice p').textContent(), /went to cat\.$/);
+  await says(page, '.notice p', /went to cat\.$/);
   assert.equal(await page.evaluate(() => window.holdfast.session.id), id);
   await page.click('.notice button:has-text("Show it")');
   await page.waitForFunction((want) => window.holdfast.session.id === want, other.id);
@@ -113,7 +113,7 @@ pageTest('who moves the mouse does not change the size, nor is told that a progr
   await page.mouse.move(600, 350);
   assert.equal(await page.locator('.notice').count(), 0);
   await page.keyboard.type('x');
-  assert.match(await page.locator('.notice p').textContent(), /is not running: resume it to type/);
+  await says(page, '.notice p', /is not running: resume it to type/);
 });
 
 shellTest('who only looks does not change the size, and a phone has to ask for it', async ({ server, visitor, page, id }) => {

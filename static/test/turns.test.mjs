@@ -1,7 +1,7 @@
 // Going back to what was typed, and on with another program.
 
 import assert from 'node:assert/strict';
-import { choose, pageTest, prompt, screen, see, seeLines, shellTest } from './harness.mjs';
+import { choose, pageTest, prompt, says, screen, see, seeLines, shellTest } from './harness.mjs';
 
 const hash = (page) => page.evaluate(() => location.hash.slice(1));
 const moved = (page, from) => page.waitForFunction((id) => window.holdfast.session && window.holdfast.session.id !== id, from);
@@ -56,7 +56,7 @@ shellTest('a switch goes on below the output with another program', async ({ ser
   await page.fill('#switch-command', 'no-such-program');
   await page.click('#switch .primary');
   await page.waitForSelector('#switch-command[aria-invalid=true]:focus');
-  assert.match(await page.locator('#switch .error').textContent(), /^Command line "no-such-program": /);
+  await says(page, '#switch .error', /^Command line "no-such-program": /);
   assert.equal((await server.get(id)).live, true, 'it was stopped for nothing');
   await page.fill('#switch-command', 'cat');
   await page.click('#switch .primary');
