@@ -123,17 +123,21 @@ for (const [program, ready] of [['vim -u NONE -n -c "syntax on" -c "set number h
     await fs.copyFile('web/stream.js', path.join(server.dir, 'page.js'));
     await page.keyboard.type(`${program}\n`);
     await see(page, ready);
-    let session;
-    do {
-      session = await server.get(id);
-      await page.waitForFunction((end) => window.holdfast.cursor >= end && window.holdfast.screen.pending === 0, session.cursor);
-    } while ((await server.get(id)).cursor !== session.cursor);
-    const whole = await server.output(id, 0, session.cursor);
-    const want = await drawnByTmux(server, whole, session);
+    const caughtUp = ({ cursor }) =>
+      page.waitForFunction((end) => window.holdfast?.phase === 'live' && window.holdfast.cursor >= end && window.holdfast.screen.pending === 0, cursor);
     const drawn = async () => (await screen(page)).map((line) => line.trimEnd());
-    assert.deepEqual(await drawn(), want);
+    let session;
+    let want;
+    let got;
+    do { // anew if the program was still drawing
+      session = await server.get(id);
+      await caughtUp(session);
+      want = await drawnByTmux(server, await server.output(id, 0, session.cursor), session);
+      got = await drawn();
+    } while ((await server.get(id)).cursor !== session.cursor);
+    assert.deepEqual(got, want);
     await page.reload();
-    await page.waitForFunction((end) => window.holdfast?.phase === 'live' && window.holdfast.cursor >= end && window.holdfast.screen.pending === 0, session.cursor);
+    await caughtUp(session);
     assert.deepEqual(await drawn(), want);
   });
 }
