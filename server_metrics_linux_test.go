@@ -153,6 +153,7 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 	follow.await("output")
 	ended := create(ts, "", "exit").ID
 	ts.output(ended)
+	eventually(t, "the end of its lease", func() bool { return ts.metrics()["holdfast_leases_held"] == 2 })
 	damage(t, dir, ended, "{")
 	now := ts.metrics()
 	if now["holdfast_append_duration_seconds_count"] < 2 || now["holdfast_append_duration_seconds_sum"] <= 0 {

@@ -158,7 +158,7 @@ func findCommand(word string) (lineCommand, error) {
 		for _, c := range near {
 			names = append(names, "/"+c.name)
 		}
-		return lineCommand{}, fmt.Errorf("%.64q can be %s", "/"+word, strings.Join(names, " and "))
+		return lineCommand{}, fmt.Errorf("%.64q can be %s", "/"+word, strings.Join(names, " or "))
 	}
 	return lineCommand{}, fmt.Errorf("unknown command %.64q; %s", "/"+word, DidYouMean("/"+word, slices.Clip(names), "/help lists the commands"))
 }

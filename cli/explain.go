@@ -29,7 +29,7 @@ func explain(ref string, err error) error {
 	case errors.Is(err, store.ErrDamaged):
 		return fmt.Errorf("session %.64q is unreadable; holdfast show has the reason", ref)
 	case errors.Is(err, session.ErrNotLive):
-		return fmt.Errorf("session %.64q is not live: no program runs in it; a server resumes it, from its page or with holdfast serve --resume", ref)
+		return fmt.Errorf("session %.64q is not live: no program runs in it; the page resumes it, and /resume in the command line of holdfast attach", ref)
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (f *front) goTo(ctx context.Context, v *session.View) (move, error) {
 // held adds to a refusal what can be done about it.
 func held(v *session.View, err error) error {
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
-		return fmt.Errorf("%w; close it there, or watch it with holdfast attach %s", e, v.ID)
+		return fmt.Errorf("%w; close it there, or join it with holdfast attach %s", e, v.ID)
 	}
 	return explain(v.ID, err)
 }

@@ -49,5 +49,14 @@ func (f *front) suspend() {
 	f.tty.raw()
 }
 
+// unstopped changes the mode of the terminal also while it is another job's:
+// whoever does that is stopped otherwise, and would keep its session so for ever
+// when the shell that could bring it back has gone.
+func unstopped(change func()) {
+	signal.Ignore(unix.SIGTTOU)
+	defer signal.Reset(unix.SIGTTOU)
+	change()
+}
+
 // signalNumber is the number of a signal such as KILL; 0 if it is unknown.
 func signalNumber(name string) int { return int(unix.SignalNum("SIG" + name)) }

@@ -38,7 +38,9 @@ func (t *tty) raw() error {
 	if !t.typed {
 		return nil
 	}
-	old, err := term.MakeRaw(int(t.in.Fd()))
+	var old *term.State
+	var err error
+	unstopped(func() { old, err = term.MakeRaw(int(t.in.Fd())) })
 	if err == nil && t.cooked == nil {
 		t.cooked = old
 	}
@@ -48,7 +50,7 @@ func (t *tty) raw() error {
 // cook brings the terminal's line mode back.
 func (t *tty) cook() {
 	if t.cooked != nil {
-		term.Restore(int(t.in.Fd()), t.cooked)
+		unstopped(func() { term.Restore(int(t.in.Fd()), t.cooked) })
 	}
 }
 

@@ -234,6 +234,16 @@ export const says = (page, selector, text) => {
   });
 };
 
+/** Waits until so many elements match. */
+export const counts = (page, selector, n) =>
+  page.waitForFunction(([selector, n]) => document.querySelectorAll(selector).length === n, [selector, n])
+    .catch(async () => assert.equal(await page.locator(selector).count(), n, selector));
+
+/** Waits until the title of the page matches. */
+export const titled = (page, pattern) =>
+  page.waitForFunction(([source, flags]) => new RegExp(source, flags).test(document.title), [pattern.source, pattern.flags])
+    .catch(async () => assert.match(await page.title(), pattern));
+
 export const screen = (page) => page.evaluate(() => window.holdfast.screen.text());
 
 /** Waits until the screen begins with these lines. */

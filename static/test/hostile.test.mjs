@@ -1,7 +1,7 @@
 // What programs print and sessions are called does nothing to the page.
 
 import assert from 'node:assert/strict';
-import { pageTest, says, see } from './harness.mjs';
+import { counts, pageTest, says, see, titled } from './harness.mjs';
 
 const markup = '<img src=x onerror="window.owned=1"><script>window.owned=1</script>';
 const invisible = '\u001b[2J\u009b2J\u202egpj.exe\u200b\u2066\u0007';
@@ -14,13 +14,13 @@ pageTest('hostile names, command lines and titles are text', async ({ server, vi
   await see(page, /link <img src=x/);
   await says(page, '#name', markup);
   await says(page, '#side .title', markup);
-  assert.match(await page.title(), /^. <img src=x .*running · holdfast$/);
+  await titled(page, /^. <img src=x .*running · holdfast$/);
   await page.locator('#pane').getByText('link').first().click({ force: true });
   const shown = await page.evaluate(() => [document.body.innerText, document.title, ...[...document.querySelectorAll('[title]')].map((e) => e.title)].join('\n'));
   const raw = shown.match(/[^\P{C}\n\t]/u); // controls, and characters that only turn others round or hide them
   assert.equal(raw, null, `U+${raw?.[0].codePointAt(0).toString(16)} in ${JSON.stringify(shown)}`);
   assert.equal(await page.evaluate(() => window.owned), undefined);
-  assert.equal(await page.locator('img[src=x]').count(), 0);
+  await counts(page, 'img[src=x]', 0);
   assert.equal(visitor.context.pages().length, 1, 'no tab was opened');
   assert.equal((await server.get(id)).state, 'running');
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { assertExact, pageTest, says, see, shellTest } from './harness.mjs';
+import { assertExact, counts, pageTest, says, see, shellTest } from './harness.mjs';
 
 /** Pastes as a person does who has copied text elsewhere. */
 const paste = (page, text) => page.evaluate((value) => {
@@ -21,7 +21,7 @@ shellTest('a paste of 200 KB arrives whole and in order', async ({ page, server,
   await see(page, /^ready/);
   await paste(page, text);
   await see(page, new RegExp(`${createHash('sha256').update(bytes).digest('hex')} {2}-`));
-  assert.equal(await page.locator('.notice').count(), 0);
+  await counts(page, '.notice', 0);
   await assertExact(page, server, id);
 });
 
@@ -47,10 +47,10 @@ shellTest('a large paste shows how far it is, and can be cancelled without its b
   await until(1);
   gates[0]();
   await until(2);
-  assert.ok(Math.abs(Number(await bar.getAttribute('value')) - 0.27) < 0.02, await bar.getAttribute('value'));
+  await page.waitForFunction(() => Math.abs(document.querySelector('.notice[data-key=paste] progress').value - 0.27) < 0.02);
   await page.keyboard.type('after');
   await page.click('.notice button:has-text("Cancel")');
-  assert.equal(await page.locator('.notice').count(), 0);
+  await page.waitForSelector('.notice', { state: 'detached' });
   gates[1]();
   await page.unroute('**/input');
   gates[2]?.();

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { assertExact, launch, pageTest, prompt, says, screen, see, seeLines, Server, shell, shellTest, start, Visitor } from './harness.mjs';
+import { assertExact, launch, pageTest, prompt, says, screen, see, seeLines, Server, shell, shellTest, start, titled, Visitor } from './harness.mjs';
 
 const typed = (page) => page.requests.filter((request) => request.url().endsWith('/input')).length;
 
 shellTest('a shell runs what is typed and shows what it prints', async ({ server, page, id }) => {
   await page.keyboard.type('echo "sum: $((6 * 7))  漢字 é"\n');
   await see(page, /^sum: 42  漢字 é$/);
-  assert.match(await page.title(), /^● bash: running/);
+  await titled(page, /^● bash: running/);
   await assertExact(page, server, id);
   const icon = () => page.getAttribute('link[rel=icon]', 'href');
   const running = await icon();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { choose, pageTest, phone, prompt, says, see, shell, shellTest, start } from './harness.mjs';
+import { choose, counts, pageTest, phone, prompt, says, see, shell, shellTest, start } from './harness.mjs';
 
 /** A promise with its resolve. */
 function gate() {
@@ -38,9 +38,9 @@ pageTest('a program that cannot start is explained where it was asked for', asyn
   await page.click('#create .primary');
   await page.waitForSelector('#folder[aria-invalid=true]:focus');
   await says(page, '#create .error', /^Folder "\/no\/such\/folder": /);
-  assert.equal(await page.locator('[aria-invalid]').count(), 1);
+  await counts(page, '[aria-invalid]', 1);
   await page.keyboard.press('Escape');
-  assert.equal(await page.locator('#side li').count(), 0);
+  await counts(page, '#side li', 0);
 });
 
 shellTest('a session can be stopped, resumed, renamed, forked and deleted', async ({ server, page, id }) => {
@@ -59,7 +59,7 @@ shellTest('a session can be stopped, resumed, renamed, forked and deleted', asyn
   assert.deepEqual(await page.locator('.notice button').allTextContents(), ['Resume', 'Dismiss']);
   await choose(page, 'resume');
   await page.waitForFunction(() => window.holdfast?.session?.live && document.activeElement.closest('#pane'));
-  assert.equal(await page.locator('.notice').count(), 0);
+  await counts(page, '.notice', 0);
   await page.keyboard.type('echo again\n');
   await see(page, /^again$/);
 
@@ -67,14 +67,14 @@ shellTest('a session can be stopped, resumed, renamed, forked and deleted', asyn
   await page.click('#turns .primary');
   await page.waitForFunction((parent) => window.holdfast?.session?.parent === parent, id);
   await see(page, /^again$/);
-  assert.equal(await page.locator('#side li').count(), 2);
+  await counts(page, '#side li', 2);
 
   await choose(page, 'delete');
   await page.click('#ask .primary');
   await page.waitForSelector('#empty:not([hidden])');
   await page.click('#side a');
   await see(page, /^again$/);
-  assert.equal(await page.locator('#side li').count(), 1);
+  await counts(page, '#side li', 1);
 });
 
 pageTest('the list tells what each session is, and finds it by that', async ({ server, visitor }) => {
@@ -94,7 +94,7 @@ pageTest('the list tells what each session is, and finds it by that', async ({ s
   assert.equal((await told('other'))[4], 'ended by SIGKILL');
   for (const [text, found] of [['BOX', 1], ['cat', 1], ['ended', 1], ['', 2], ['neither', 0]]) {
     await page.fill('#filter', text);
-    assert.equal(await page.locator('#side li').count(), found, text);
+    await counts(page, '#side li', found);
   }
 });
 
@@ -126,7 +126,7 @@ pageTest('a session that is deleted or created elsewhere shows at once', async (
   await page.waitForFunction((want) => window.holdfast?.session?.id === want, id);
   await server.request('DELETE', `sessions/${id}`);
   await page.waitForSelector('#empty:not([hidden])');
-  assert.equal(await page.locator('#side li').count(), 0);
+  await counts(page, '#side li', 0);
 });
 
 pageTest('a session that cannot be read says why, and can be deleted', async ({ server, visitor }) => {
@@ -144,7 +144,7 @@ pageTest('a session that cannot be read says why, and can be deleted', async ({ 
   await choose(page, 'delete');
   await page.click('#ask .primary');
   await page.waitForSelector('#empty:not([hidden])');
-  assert.equal(await page.locator('#side li').count(), 0);
+  await counts(page, '#side li', 0);
 });
 
 shellTest('a session that would be resumed by itself can be kept from it', async ({ server, page, id }) => {
@@ -225,7 +225,7 @@ shellTest('what is printed is read out where that is asked for', async ({ page }
   await page.waitForFunction(() => document.querySelector('.xterm-accessibility .live-region')?.textContent.includes('read this'));
   await page.reload();
   await see(page, prompt);
-  assert.equal(await page.locator('.xterm-accessibility').count(), 1);
+  await counts(page, '.xterm-accessibility', 1);
 });
 
 pageTest('a server that is not there yet is waited for, and one that fails says why', async ({ server, visitor }) => {

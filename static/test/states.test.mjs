@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import axe from 'axe-core';
-import { choose, holdElsewhere, pageTest, phone, see } from './harness.mjs';
+import { choose, counts, holdElsewhere, pageTest, phone, see } from './harness.mjs';
 
 const pictures = process.env.HOLDFAST_SCREENSHOTS;
 
@@ -103,7 +103,7 @@ pageTest('no dialog, notice or menu bars anybody', async ({ server, visitor }) =
   await choose(page, 'fork');
   await page.waitForSelector('#turns[open]');
   await state(page, 'fork', { picture: true });
-  assert.equal(await page.locator('.xterm-selection > *').count(), 0, 'what was found in another session is marked');
+  await counts(page, '.xterm-selection > *', 0);
   await page.keyboard.press('Escape');
   await choose(page, 'switch');
   await page.waitForSelector('#switch[open]');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { assertExact, choose, hide, pageTest, prompt, says, screen, see, seeLines, shell, shellTest, start } from './harness.mjs';
+import { assertExact, choose, counts, hide, pageTest, prompt, says, screen, see, seeLines, shell, shellTest, start, titled } from './harness.mjs';
 
 shellTest('a reload, and a new tab after the old one was closed, go on where it was', async ({ server, visitor, page, id }) => {
   await page.keyboard.type('x=kept; echo before\n');
@@ -57,7 +57,7 @@ shellTest('a server that is killed and started again goes on in an open page', a
   await server.again();
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.live && window.holdfast?.session?.runs === 2);
   await see(page, prompt);
-  assert.equal(await page.locator('#head [data-do=resume]').isVisible(), false);
+  await page.locator('#head [data-do=resume]').waitFor({ state: 'hidden' });
   await page.keyboard.type('echo back\n');
   await see(page, /^back$/);
   const { cursor } = await server.get(id);
@@ -68,7 +68,7 @@ shellTest('a server that is killed and started again goes on in an open page', a
 shellTest('what is typed while the server is down is not typed to the run that it starts', async ({ server, page, id }) => {
   await server.end('SIGKILL');
   await page.waitForFunction(() => document.body.matches('.stale'));
-  assert.match(await page.title(), /^… bash: last seen running/);
+  await titled(page, /^… bash: last seen running/);
   await page.keyboard.type('echo lost\n');
   await page.waitForFunction(() => document.querySelector('#link').textContent.endsWith('typing is held'));
   await server.again();
@@ -77,7 +77,7 @@ shellTest('what is typed while the server is down is not typed to the run that i
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.runs === 2 && window.holdfast?.session?.live);
   await page.keyboard.type('echo kept\n');
   await see(page, /^kept$/);
-  assert.equal(await page.locator('body.stale').count(), 0);
+  await counts(page, 'body.stale', 0);
   assert.ok(!(await server.output(id, 0, (await server.get(id)).cursor)).includes('lost'));
 });
 
@@ -132,7 +132,7 @@ pageTest('a program that is not started again by itself is resumed where it was'
   await server.end('SIGKILL');
   await server.again();
   await page.waitForSelector('#head [data-do=resume]:not([hidden])');
-  assert.equal(await page.locator('#head [data-do=stop]').isVisible(), false);
+  await page.locator('#head [data-do=stop]').waitFor({ state: 'hidden' });
   await choose(page, 'resume');
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.live && document.activeElement.closest('#pane'));
   await page.keyboard.type('after\n');

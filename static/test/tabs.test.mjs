@@ -1,7 +1,7 @@
 // Several tabs, windows, devices and programs at once.
 
 import assert from 'node:assert/strict';
-import { assertExact, hide, holdElsewhere, pageTest, phone, prompt, says, screen, see, shell, shellTest, start } from './harness.mjs';
+import { assertExact, counts, hide, holdElsewhere, pageTest, phone, prompt, says, screen, see, shell, shellTest, start } from './harness.mjs';
 
 shellTest('tabs that are not seen have no stream, and show the session when they are seen again', async ({ server, visitor, page, id }) => {
   const tabs = [page];
@@ -68,7 +68,7 @@ pageTest('a session that another process holds is live, can only be read, and ca
   await page.click('.notice button:has-text("Fork")');
   await page.click('#turns .primary');
   await page.waitForFunction((id) => window.holdfast.session?.parent === id, holder.id);
-  assert.equal(await page.locator('#holder').isVisible(), false);
+  await page.locator('#holder').waitFor({ state: 'hidden' });
   await see(page, /^from the other process$/);
   await page.keyboard.type('mine\n');
   await see(page, /^mine$/);
@@ -77,7 +77,7 @@ pageTest('a session that another process holds is live, can only be read, and ca
   await page.waitForFunction((id) => window.holdfast.session?.id === id, holder.id);
   holder.end();
   await page.waitForSelector('#head [data-do=resume]:not([hidden])');
-  assert.equal(await page.locator('#holder').isVisible(), false);
+  await page.locator('#holder').waitFor({ state: 'hidden' });
 });
 
 shellTest('a binding that moves elsewhere is told, and followed only where that is asked', async ({ server, page, id }) => {
@@ -87,14 +87,14 @@ shellTest('a binding that moves elsewhere is told, and followed only where that 
   assert.equal(await page.evaluate(() => window.holdfast.session.id), id);
   await page.click('.notice button:has-text("Show it")');
   await page.waitForFunction((want) => window.holdfast.session.id === want, other.id);
-  assert.equal(await page.locator('.notice').count(), 0);
+  await counts(page, '.notice', 0);
 
   await page.check('#follow');
   await server.request('POST', 'resume', { id });
   await page.waitForFunction((want) => window.holdfast.session.id === want, id);
   await page.uncheck('#follow');
   await start(page, shell, prompt); // the page's own doing
-  assert.equal(await page.locator('.notice').count(), 0);
+  await counts(page, '.notice', 0);
 });
 
 pageTest('who moves the mouse does not change the size, nor is told that a program is over', async ({ server, visitor }) => {
@@ -111,7 +111,7 @@ pageTest('who moves the mouse does not change the size, nor is told that a progr
   await page.mouse.move(500, 350);
   await page.click('#pane');
   await page.mouse.move(600, 350);
-  assert.equal(await page.locator('.notice').count(), 0);
+  await counts(page, '.notice', 0);
   await page.keyboard.type('x');
   await says(page, '.notice p', /is not running: resume it to type/);
 });

@@ -1,7 +1,7 @@
 // Going back to what was typed, and on with another program.
 
 import assert from 'node:assert/strict';
-import { choose, pageTest, prompt, says, screen, see, seeLines, shellTest } from './harness.mjs';
+import { choose, counts, pageTest, prompt, says, screen, see, seeLines, shellTest } from './harness.mjs';
 
 const hash = (page) => page.evaluate(() => location.hash.slice(1));
 const moved = (page, from) => page.waitForFunction((id) => window.holdfast.session && window.holdfast.session.id !== id, from);
@@ -39,7 +39,7 @@ shellTest('a rewind goes on before a turn, and ends what came after it', async (
   await takeTurns(page);
   await choose(page, 'rewind');
   await page.waitForSelector('#turns[open]');
-  assert.equal(await page.locator('#turns .choices label').count(), 3);
+  await counts(page, '#turns .choices label', 3);
   await page.click('#turns .choices label:nth-child(1)');
   await page.click('#turns .primary');
   await moved(page, id);

@@ -194,11 +194,11 @@ function go(id, forWindow = false) {
 const page = {
   changed,
   go,
-  focus: () => attached.focus(),
-  fit: () => attached.fit(),
+  focus: () => attached?.focus(),
+  fit: () => attached?.fit(),
   find: () => search.open(),
-  earlier: () => attached.earlier(),
-  room: () => attached.room(),
+  earlier: () => attached?.earlier(),
+  room: () => attached?.room() ?? {}, // before the emulator is loaded the server chooses
 };
 
 /** Does one of the actions with a session. */
