@@ -134,7 +134,7 @@ func TestCommandsThatMove(t *testing.T) {
 	s := demoOnScreen(t, shortStore(t))
 	s.command(`new sh -c "echo second; exec cat"`)
 	s.see("second")
-	s.command("/res\tde\t")
+	s.command("/res\tdem\t") // which no id begins with
 	s.see("$ echo hello\nhello\n$")
 	s.keys("vim -u NONE -c 'set noswapfile' /etc/shells", "Enter")
 	eventually(t, "the editor's screen", func() bool { return strings.HasPrefix(s.text(), "# /etc/shells") })
