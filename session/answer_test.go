@@ -54,7 +54,7 @@ func TestAnswersAreThoseOfATerminal(t *testing.T) {
 }
 
 func FuzzAnswers(f *testing.F) {
-	for _, s := range []string{"[c", "[?2004$p", "]11;?", "]4;1;?;2;?", "[$p", "]4;;;", "[?$p", "P"} {
+	for _, s := range []string{"[c", "[?2004$p", "]11;?", "]4;1;?;2;?", "[$p", "]4;;;", "[?$p", "P", "$p"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, seq []byte) {

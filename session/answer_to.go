@@ -50,7 +50,7 @@ func answerTo(seq []byte, end byte, m *Modes, row *store.Row) string {
 func (s *modeState) answerMode(query string) string {
 	digits, private := strings.CutPrefix(query, "[?")
 	if !private {
-		digits = query[1:]
+		digits = strings.TrimPrefix(query, "[")
 	}
 	n := number([]byte(digits), -1)
 	if n < 0 {
