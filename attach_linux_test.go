@@ -124,7 +124,7 @@ func TestATerminalThatGoesAwayLeavesTheSession(t *testing.T) {
 func TestAttachLosesNothingOverRestarts(t *testing.T) {
 	dir := shortStore(t)
 	const kills = 4
-	script := "stty -onlcr; i=0; while [ $i -lt 400 ]; do i=$((i+1)); printf '%d %2000d\\n' $i $i; sleep 0.002; done; exec cat"
+	script := "stty -onlcr; i=0; while [ $i -lt 400 ]; do i=$((i+1)); printf '%d %2000d\\033[?2004h\\n' $i $i; sleep 0.002; done; exec cat"
 	p := startServerProcess(t, buildHoldfast(t), dir)
 	ts := p.client(t)
 	v := must[session.View](ts, ts.do("POST", "/sessions", fmt.Sprintf(`{"name":"it","argv":["sh","-c",%q],"auto_resume":true}`, script)), 201)

@@ -200,7 +200,9 @@ func (f *front) take(e *session.Event) error {
 	case session.KindRun: // what the run before left on is no longer wanted
 		reset := f.modes.Reset()
 		f.modes = session.Modes{}
-		return f.write(reset)
+		if f.tty.shown { // a pipe gets the log and nothing else
+			return f.write(reset)
+		}
 	case session.KindTerminal:
 		rest := f.replay.Rest()
 		f.answers = e.Answers
