@@ -34,6 +34,8 @@ type WaitResult struct {
 	Output    string `json:"output"` // as text, the last MiB; U+FFFD for what is none
 	Truncated bool   `json:"truncated,omitempty"`
 	State     string `json:"state"`
+	ExitCode  *int   `json:"exit_code,omitempty"` // of a program that has exited
+	Signal    string `json:"signal,omitempty"`    // that has ended the program
 }
 
 // Wait waits until one of the things in spec happens, and returns the output
@@ -71,7 +73,7 @@ func (c *Controller) Wait(ctx context.Context, id string, spec WaitSpec) (WaitRe
 	if err != nil {
 		return WaitResult{}, err
 	}
-	return w.result(reason, v.State), nil
+	return w.result(reason, &v), nil
 }
 
 // A waiter reads the output of one session until something happens.
@@ -186,9 +188,9 @@ func (w *waiter) match(before int) bool {
 	return true
 }
 
-func (w *waiter) result(reason, state string) WaitResult {
+func (w *waiter) result(reason string, v *View) WaitResult {
 	text := w.text[max(0, len(w.text)-maxWaitOutput):]
-	r := WaitResult{Reason: reason, From: w.from, To: w.to, State: state}
+	r := WaitResult{Reason: reason, From: w.from, To: w.to, State: v.State, ExitCode: v.ExitCode, Signal: v.Signal}
 	r.Truncated = int64(len(text)) < w.to-w.from
 	r.Output = strings.ToValidUTF8(string(text), "\uFFFD")
 	return r

@@ -47,7 +47,7 @@ func TestReasonsOfWait(t *testing.T) {
 	if r := wait1(t, c, v.ID, WaitSpec{Quiet: 100 * time.Millisecond, From: FromOffset(0)}, patience); r.Reason != "quiet" || r.Output != "ready\r\n" {
 		t.Errorf("for quiet = %+v", r)
 	}
-	if r := wait1(t, c, v.ID, WaitSpec{Idle: true}, patience); r.Reason != "idle" || r.State != "idle" {
+	if r := wait1(t, c, v.ID, WaitSpec{Idle: true}, patience); r.Reason != "idle" || r.State != "idle" || r.ExitCode != nil {
 		t.Errorf("for idle = %+v", r)
 	}
 	if r := wait1(t, c, v.ID, WaitSpec{Exit: true}, 100*time.Millisecond); r.Reason != "timeout" || r.Output != "" {
@@ -57,7 +57,7 @@ func TestReasonsOfWait(t *testing.T) {
 		t.Errorf("for a match that does not come = %+v", r)
 	}
 	at := typeIn(t, c, v.ID, "x\r").Cursor
-	if r := wait1(t, c, v.ID, WaitSpec{Exit: true, From: FromOffset(at)}, patience); r.Reason != "exit" || r.Output != "bye\r\n" || r.State != "ended" {
+	if r := wait1(t, c, v.ID, WaitSpec{Exit: true, From: FromOffset(at)}, patience); r.Reason != "exit" || r.Output != "bye\r\n" || r.State != "ended" || r.ExitCode == nil || *r.ExitCode != 2 || r.Signal != "" {
 		t.Errorf("for exit = %+v", r)
 	}
 	if r := wait1(t, c, v.ID, WaitSpec{Exit: true, From: FromLast(5)}, patience); r.Reason != "exit" || r.Output != "bye\r\n" {
