@@ -1,10 +1,12 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"holdfast/state"
 	"holdfast/store"
 )
 
@@ -23,6 +25,34 @@ func (c *Controller) Fork(id string, f ForkSpec, bind bool) (View, error) {
 		defer c.bindMu.Unlock()
 	}
 	return c.create(row, from, bind)
+}
+
+// Copy is Fork without the run: the copy is stopped, as if somebody had stopped
+// it while it was being started. Its first start runs what a fork would have
+// run. It is for a process that does not stay.
+func (c *Controller) Copy(id string, f ForkSpec) (View, error) {
+	row, from, err := c.forkOf(id, f)
+	if err != nil {
+		return View{}, err
+	}
+	if row.State, err = state.Next(row.State, state.UserStop); err != nil {
+		return View{}, err
+	}
+	release, err := c.reserve(row.ID, "being copied", false, false)
+	if err != nil {
+		return View{}, err
+	}
+	defer release()
+	lease, w, err := c.acquire(row.ID, func() (*store.Writer, error) { return c.store.Create(row, from) }, true)
+	if err != nil {
+		return View{}, err
+	}
+	v := c.view(w.Row())
+	if err := errors.Join(w.Close(), lease.Release()); err != nil { // the copy is on disk
+		c.log.Warn("log not closed", "session", row.ID, "err", err)
+	}
+	c.changes.add(row.ID)
+	return v, nil
 }
 
 // forkOf turns a request into the row of a fork that is still to be made.
@@ -95,7 +125,7 @@ func (c *Controller) forkPoint(id string, f ForkSpec) (at int64, turn int, err e
 	case f.Turn != nil:
 		i := slices.IndexFunc(turns, func(t Turn) bool { return t.Turn == *f.Turn && t.At >= oldest })
 		if i < 0 {
-			return 0, 0, &SpecError{"turn", strconv.Itoa(*f.Turn), "no such turn in the log"}
+			return 0, 0, &SpecError{"turn", strconv.Itoa(*f.Turn), noTurn(turns, oldest)}
 		}
 		at = turns[i].At
 	}
@@ -103,6 +133,19 @@ func (c *Controller) forkPoint(id string, f ForkSpec) (at int64, turn int, err e
 		return 0, 0, &SpecError{"at", strconv.FormatInt(at, 10), fmt.Sprintf("the log has %d to %d", oldest, end)}
 	}
 	return at, lastTurn(turns, at), nil
+}
+
+// noTurn says which turns a log can be copied up to: what was entered before
+// the oldest byte is only in the journal.
+func noTurn(turns []Turn, oldest int64) string {
+	turns = slices.DeleteFunc(slices.Clone(turns), func(t Turn) bool { return t.At < oldest })
+	switch len(turns) {
+	case 0:
+		return "no such turn; the log has none"
+	case 1:
+		return fmt.Sprintf("no such turn; the log has turn %d alone", turns[0].Turn)
+	}
+	return fmt.Sprintf("no such turn; the log has turns %d to %d", turns[0].Turn, turns[len(turns)-1].Turn)
 }
 
 var errNoProgram = &SpecError{"profile", "", "name a profile or an argv to switch to"}

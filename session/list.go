@@ -16,7 +16,7 @@ const minPrefix = 8
 // A Filter selects sessions of a list; its zero value selects all.
 type Filter struct {
 	State string // a state, or Unreadable
-	Query string // part of the id, name, program or folder, in any case
+	Query string // part of the id, name, profile, program or folder, in any case
 }
 
 // List returns the sessions that f selects, newest activity first. Sessions
@@ -67,7 +67,7 @@ func (f Filter) Match(v *View) bool {
 		return false
 	}
 	q := strings.ToLower(f.Query)
-	return q == "" || slices.ContainsFunc(append([]string{v.ID, v.Name, v.Cwd}, v.Argv...), func(s string) bool {
+	return q == "" || slices.ContainsFunc(append([]string{v.ID, v.Name, v.Profile, v.Cwd}, v.Argv...), func(s string) bool {
 		return strings.Contains(strings.ToLower(s), q)
 	})
 }

@@ -214,7 +214,7 @@ func (c *Controller) respawn(l *live) error {
 	}
 	c.endLeftovers(row)
 	argv := row.Argv
-	if p := c.profiles[row.Profile]; len(p.Resume) > 0 {
+	if p := c.profiles[row.Profile]; len(p.Resume) > 0 && row.Runs > 0 {
 		argv = expand(p.Resume, row.ID, row.Parent, row.Cwd)
 	}
 	return c.spawn(l, argv, next, nil)

@@ -65,6 +65,9 @@ type Stream struct {
 	partial time.Time // when the cursor came to stand before half a character
 }
 
+// noRun is the number of no run: a copy that was never started has 0 of them.
+const noRun = -1
+
 // shown is what a View was made from; a session event follows when it differs.
 type shown struct {
 	row     *store.Row
@@ -162,7 +165,7 @@ func (s *Stream) follow(id string) error {
 		s.unfollow()
 		return ErrPastEnd
 	}
-	s.shown, s.marks, s.cols, s.rows, s.read, s.live, s.answers, s.ended = shown{}, nil, 0, 0, read, false, false, 0
+	s.shown, s.marks, s.cols, s.rows, s.read, s.live, s.answers, s.ended = shown{}, nil, 0, 0, read, false, false, noRun
 	s.addMarks(entries)
 	return nil
 }
