@@ -172,11 +172,17 @@ func TestCommandsThatForkAndLeave(t *testing.T) {
 	if screen := s.text(); !strings.Contains(screen, " 1  ") || !strings.Contains(screen, " echo hello\n") {
 		t.Errorf("the list of turns is %q", screen)
 	}
+	s.keys("/fork 99", "Enter")
+	s.see("turn \"99\": no such turn; the log has turns 1 to 2\nholdfast>")
 	s.keys("/rewind 2", "Enter")
-	s.see("$ echo hello\nhello\n$ $")
 	eventually(t, "the end of the session that was left", func() bool { return shown(t, dir, "demo").State == "stopped" })
+	demo, first := shown(t, dir, "demo").ID[:8], shown(t, dir, "demo (copy)").ID[:8]
+	told := "$ echo hello\nhello\n$\n[this is " + first + " demo (copy); /resume " + demo + " leads back]\n$"
+	s.see(told)
 	s.command("/fork")
-	s.see("$ $ $")
+	eventually(t, "the fork", func() bool { return hold(t, dir, "", "show", "demo (copy) (copy)").Status == 0 })
+	second := shown(t, dir, "demo (copy) (copy)").ID[:8]
+	s.see("\n[this is " + second + " demo (copy) (copy); /resume " + first + " leads back]\n$")
 
 	s.command("/quit")
 	s.see("Stop and leave? [y/N]")
@@ -191,6 +197,11 @@ func TestCommandsThatForkAndLeave(t *testing.T) {
 	s.see("Stop and leave? [y/N]")
 	s.keys("y", "Enter")
 	s.see("exit status 0")
+	for id, name := range map[string]string{first: "demo (copy)", second: "demo (copy) (copy)"} {
+		if line := "\n[" + name + " is stopped, with signal HUP; holdfast run --resume " + id + " goes on with it]\n"; !strings.Contains(s.text(), line) {
+			t.Errorf("behind the end the screen has %q, want %q", s.text(), line)
+		}
+	}
 	got := hold(t, dir, "", "ls", "--json").Stdout
 	if strings.Count(got, `"state":"stopped"`) != 4 || strings.Contains(got, `"holder"`) {
 		t.Errorf("afterwards: %s", got)

@@ -68,10 +68,7 @@ func printCandidates(ctx context.Context, typed []string, stdout io.Writer) erro
 // it is a file. Typed is the beginning of it.
 func nextWords(ctx context.Context, before []string, typed string) (all []cli.Candidate, files bool) {
 	if len(before) == 0 {
-		for _, c := range commands() {
-			all = append(all, cli.Candidate{Word: c.name, About: c.short})
-		}
-		return all, false
+		return commandWords(), false
 	}
 	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == before[0] })
 	if i < 0 {
@@ -89,6 +86,8 @@ func nextWords(ctx context.Context, before []string, typed string) (all []cli.Ca
 			_, text := flag.UnquoteUsage(f)
 			all = append(all, cli.Candidate{Word: cli.FlagWord(f), About: text})
 		}
+	case c.args == "COMMAND" && l.words == 0:
+		return commandWords(), false
 	case c.args == "SHELL" && l.words == 0:
 		for _, shell := range slices.Sorted(maps.Keys(shellScripts)) {
 			all = append(all, cli.Candidate{Word: shell})
@@ -97,6 +96,13 @@ func nextWords(ctx context.Context, before []string, typed string) (all []cli.Ca
 		return cli.Sessions(ctx, l.store, typed), false
 	}
 	return all, false
+}
+
+func commandWords() (all []cli.Candidate) {
+	for _, c := range commands() {
+		all = append(all, cli.Candidate{Word: c.name, About: c.short})
+	}
+	return all
 }
 
 // A line is what was typed of a command line behind the command.
@@ -152,6 +158,8 @@ func flagValues(ctx context.Context, l line, typed string) (all []cli.Candidate,
 		return nil, true
 	case "session":
 		return cli.Sessions(ctx, l.store, typed), false
+	case "profile":
+		values = cli.Profiles(ctx, l.store)
 	case "state":
 		values = cli.States
 	case "level":

@@ -69,8 +69,16 @@ type completion struct{ typed, want string }
 // completions are those in a store with sessions of these names.
 func completions(dir string, ids map[string]string) []completion {
 	return []completion{
-		{"s", "serve show send stop"},
+		{"s", "serve start show send stop"},
 		{"sh", "show"},
+		{"start|m", "make"},
+		{"fork|m", "make"},
+		{"fork|make|--", "--json --name --store --turn"},
+		{"new|m", ""},
+		{"new|--|", "files"},
+		{"new|--cwd|", "files"},
+		{"new|--profile|", "claude codex gemini opencode shell"},
+		{"new|--profile|cl", "claude"},
 		{"x|", ""},
 		{"show|--", "--json --store"},
 		{"show|-", "--json --store"},

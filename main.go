@@ -46,7 +46,7 @@ func main() {
 // A command is one word after "holdfast".
 type command struct {
 	name  string
-	args  string // words that complete it: "", "ID", "ID..." or "SHELL"
+	args  string // words that complete it: "", "ID", "ID...", "COMMAND" or "SHELL"
 	short string // for the list of commands
 	holds bool   // it has programs, which it ends in order whatever signal comes
 	run   func(ctx context.Context, args []string, stdout, stderr io.Writer) error
@@ -56,6 +56,9 @@ func commands() []command {
 	return []command{
 		{"serve", "", "run the server: sessions over HTTP", true, serve},
 		{"run", "", "run a program in a session on this terminal, without a server", true, cli.Run},
+		{"new", "", "run a program in a new session of the server", false, cli.New},
+		{"start", "ID", "start the program of a session again, on the server", false, cli.Start},
+		{"fork", "ID", "make a copy of a session, which goes on by itself", false, cli.Fork},
 		{"attach", "ID", "join a session of the server in this terminal", false, cli.Attach},
 		{"ls", "", "list the sessions", false, cli.List},
 		{"show", "ID", "print what is known of a session", false, cli.Show},
@@ -68,7 +71,7 @@ func commands() []command {
 		{"doctor", "", "look for damage in the store, and repair what is safe", false, doctor},
 		{"completion", "SHELL", "print what makes a shell complete our commands", false, printCompletion},
 		{"version", "", "print the version", false, printVersion},
-		{"help", "", "print this", false, printHelp},
+		{"help", "COMMAND", "print this, or the help of a command", false, printHelp},
 	}
 }
 
@@ -146,11 +149,18 @@ func report(stderr io.Writer, err error) int {
 	return 1
 }
 
-func printHelp(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func printHelp(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs := flag.NewFlagSet("help", flag.ContinueOnError)
 	man := fs.Bool("man", false, "print the manual page, for man -l")
-	if err := parseNone(fs, args, "holdfast help [flags]\n\nLists the commands. holdfast COMMAND --help has the flags of one.", stdout); err != nil {
+	words, err := cli.ParseWords(fs, args, "holdfast help [COMMAND] [flags]\n\nLists the commands, or prints the help of one.", stdout)
+	if err != nil {
 		return err
+	}
+	if len(words) == 1 && !*man {
+		return run(ctx, []string{words[0], "--help"}, stdout, stderr)
+	}
+	if len(words) > 0 {
+		return cli.Usage(fmt.Sprintf("help has no argument %.64q", words[len(words)-1]), "holdfast help --help lists the flags")
 	}
 	if *man {
 		return printMan(ctx, stdout)
@@ -161,7 +171,7 @@ func printHelp(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.short)
 	}
 	b.WriteString("\nholdfast COMMAND --help has the flags of a command.\n")
-	_, err := io.WriteString(stdout, b.String())
+	_, err = io.WriteString(stdout, b.String())
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
 
 	"holdfast/cli"
@@ -20,10 +21,11 @@ var unrunnable = []struct {
 	{"vesion", "holdfast: unknown command \"vesion\"; did you mean \"version\"?\n"},
 	{"frobnicate", "holdfast: unknown command \"frobnicate\"; holdfast help lists the commands\n"},
 	{"--store x serve", "holdfast: unknown command \"--store\"; holdfast help lists the commands\n"},
-	{"help me", "holdfast: help has no argument \"me\"; usage: holdfast help [flags]\n"},
+	{"help me", "holdfast: unknown command \"me\"; holdfast help lists the commands\n"},
+	{"help ls show", "holdfast: help has no argument \"show\"; holdfast help --help lists the flags\n"},
 	{"version 2", "holdfast: version has no argument \"2\"; usage: holdfast version [flags]\n"},
 	{"serve --lisen :1", "holdfast: unknown flag \"--lisen\"; did you mean \"--listen\"?\n"},
-	{"serve -alow-host x", "holdfast: unknown flag \"--alow-host\"; did you mean \"--allow-host\"?\n"},
+	{"serve -alow-host x", "holdfast: unknown flag \"-alow-host\"; did you mean \"--allow-host\"?\n"},
 	{"serve --frobnicate", "holdfast: unknown flag \"--frobnicate\"; holdfast serve --help lists the flags\n"},
 	{"serve --listen", "holdfast: --listen needs a value; holdfast serve --help lists the flags\n"},
 	{"export x -o", "holdfast: -o needs a value; holdfast export --help lists the flags\n"},
@@ -54,7 +56,16 @@ var unrunnable = []struct {
 	{"show a b", "holdfast: show has no argument \"b\"; usage: holdfast show ID [flags]\n"},
 	{"show --store /nonexistent/x a", "holdfast: there is no store yet; holdfast serve makes one, or give --store\n"},
 	{"send --enter", "holdfast: send needs a session; holdfast ls lists them\n"},
-	{"send a -x", "holdfast: unknown flag \"--x\"; holdfast send --help lists the flags\n"},
+	{"send a -x", "holdfast: unknown flag \"-x\"; holdfast send --help lists the flags\n"},
+	{"send a --x=1", "holdfast: unknown flag \"--x\"; holdfast send --help lists the flags\n"},
+	{"new cat", "holdfast: new has no argument \"cat\"; usage: holdfast new [flags] [-- PROGRAM ARGUMENTS...]\n"},
+	{"new --store /nonexistent/x", "holdfast: there is no store yet; holdfast serve makes one, or give --store\n"},
+	{"start", "holdfast: start needs a session; holdfast ls lists them\n"},
+	{"fork", "holdfast: fork needs a session; holdfast ls lists them\n"},
+	{"fork a --turn x", "holdfast: invalid value \"x\" for flag --turn: turns have numbers; holdfast fork --help lists the flags\n"},
+	{"wait a --timeout 5", "holdfast: --timeout \"5\" has no unit; did you mean 5s?\n"},
+	{"serve --idle-after .5", "holdfast: --idle-after \".5\" has no unit; did you mean .5s?\n"},
+	{"wait a --quiet soon", "holdfast: --quiet \"soon\" is no time; give one such as 500ms or 30s\n"},
 	{"wait a --for exit,dinner", "holdfast: --for has \"dinner\"; it is a list of exit, idle, quiet and match\n"},
 	{"wait a --for match", "holdfast: --for match and --match belong together; give the regular expression to wait for with --match\n"},
 	{"wait a --for exit --match x", "holdfast: --for match and --match belong together; give the regular expression to wait for with --match\n"},
@@ -107,6 +118,35 @@ func TestHelp(t *testing.T) {
 	for _, name := range []string{"usage: holdfast serve [flags] [-- program arguments...]", "-store", "-allow-host", "-keep-output", "256MiB"} {
 		if !strings.Contains(out.String(), name) {
 			t.Errorf("serve --help has no %q:\n%s", name, &out)
+		}
+	}
+}
+
+func TestHelpOfACommand(t *testing.T) {
+	for _, c := range commands() {
+		var want, got bytes.Buffer
+		if err := run(t.Context(), []string{c.name, "--help"}, &want, io.Discard); err != nil {
+			t.Errorf("%s --help: %v", c.name, err)
+		}
+		if err := run(t.Context(), []string{"help", c.name}, &got, io.Discard); err != nil || got.String() != want.String() {
+			t.Errorf("help %s prints %q, %v; want what %s --help does", c.name, &got, err, c.name)
+		}
+	}
+}
+
+// A fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestHelpThatCannotBePrinted(t *testing.T) {
+	lines := [][]string{{"help"}, {"help", "--man"}}
+	for _, c := range commands() {
+		lines = append(lines, []string{c.name, "--help"})
+	}
+	for _, args := range lines {
+		if err := run(t.Context(), args, fullDisk{}, io.Discard); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%q onto a full disk: %v, want ENOSPC", args, err)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func joined(ctx context.Context, h host, words []string) (session.View, error) {
 		}
 	}
 	if newest == nil {
-		return session.View{}, errors.New("no session is live; holdfast run and the page start one")
+		return session.View{}, errors.New("no session is live; holdfast new starts one on the server, holdfast run one in this terminal")
 	}
 	return *newest, nil
 }

@@ -68,13 +68,28 @@ func (c *command) parse(args []string, stdout io.Writer, least, most int) ([]str
 			return nil, Usage(c.Name()+" needs a session, and was given an empty word", "holdfast ls lists them")
 		}
 	}
-	if c.store, err = StoreDir(c.store); err != nil {
+	return words, c.findStore()
+}
+
+// parseProgram returns the program of the command line, which stands behind
+// "--".
+func (c *command) parseProgram(args []string, stdout io.Writer) ([]string, error) {
+	argv, err := ParseFlags(c.FlagSet, args, c.usage, stdout)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(c.store); errors.Is(err, fs.ErrNotExist) {
-		return nil, Usage("there is no store yet", "holdfast serve makes one, or give --store")
+	return argv, c.findStore()
+}
+
+// findStore finds the store that the command line means.
+func (c *command) findStore() (err error) {
+	if c.store, err = StoreDir(c.store); err != nil {
+		return err
 	}
-	return words, nil
+	if _, err := os.Stat(c.store); errors.Is(err, fs.ErrNotExist) {
+		return Usage("there is no store yet", "holdfast serve makes one, or give --store")
+	}
+	return nil
 }
 
 // controller opens the store in this process. The caller must Close it.
@@ -108,6 +123,9 @@ func PrintJSON(w io.Writer, v any) error {
 	_, err := w.Write(line)
 	return err
 }
+
+// shortID is as much of a session's id as commands take.
+func shortID(v *session.View) string { return v.ID[:8] }
 
 // label is a session as messages name it.
 func label(v *session.View) string {

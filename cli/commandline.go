@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,7 +121,8 @@ func (f *front) askOn(ctx context.Context) (move, error) {
 	}
 }
 
-// command does what one line says.
+// command does what one line says. A key that leaves the command line ends the
+// wait for a server that does not answer.
 func (f *front) command(ctx context.Context, words []string) (move, error) {
 	c, err := findCommand(strings.TrimPrefix(words[0], "/"))
 	if err != nil {
@@ -133,7 +135,15 @@ func (f *front) command(ctx context.Context, words []string) (move, error) {
 	if f.mode == watches && !c.watching {
 		return stay, fmt.Errorf("/%s is not possible: this terminal only watches", c.name)
 	}
-	return c.run(f, ctx, args)
+	waiting, leave := context.WithCancel(ctx)
+	defer leave()
+	stop := f.keys.leavable(leave)
+	next, err := c.run(f, waiting, args)
+	left := errors.Is(err, context.Canceled) && ctx.Err() == nil
+	if stop(left); left {
+		err = fmt.Errorf("/%s was left before the server answered; it may still happen there", c.name)
+	}
+	return next, err
 }
 
 // findCommand returns the command that a word, or its beginning, means.

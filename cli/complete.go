@@ -50,7 +50,8 @@ const completionTime = 2 * time.Second
 // Names that are nothing to type are left out: those with control characters,
 // and those that would be taken for a flag.
 func Sessions(ctx context.Context, dir, typed string) []Candidate {
-	views := completionViews(ctx, dir)
+	var views []session.View
+	complete(ctx, dir, func(ctx context.Context, h host) { views, _ = h.list(ctx) })
 	named := make(map[string]int)
 	for _, v := range views {
 		named[v.Name]++
@@ -58,7 +59,7 @@ func Sessions(ctx context.Context, dir, typed string) []Candidate {
 	var names, ids, others []Candidate
 	fits := false
 	for _, v := range views {
-		about := cut(stateText(&v)+": "+commandText(v.Argv), 60)
+		about := cut(stateText(&v)+": "+programText(&v), 60)
 		if typable(v.Name) && named[v.Name] == 1 {
 			fits = fits || strings.HasPrefix(v.Name, typed)
 			names = append(names, Candidate{v.Name, about})
@@ -73,25 +74,28 @@ func Sessions(ctx context.Context, dir, typed string) []Candidate {
 	return append(names, ids...)
 }
 
-// completionViews lists sessions, or none if that goes wrong.
-func completionViews(ctx context.Context, dir string) []session.View {
+// Profiles returns the names of the profiles of the store in dir, if there is
+// one.
+func Profiles(ctx context.Context, dir string) (names []string) {
+	complete(ctx, dir, func(ctx context.Context, h host) { names, _ = h.profiles(ctx) })
+	return names
+}
+
+// complete asks who has the store in dir, unless that goes wrong.
+func complete(ctx context.Context, dir string, ask func(ctx context.Context, h host)) {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	c := newCommand("completion", "")
 	c.store = dir
 	if _, err := c.parse(nil, io.Discard, 0, 0); err != nil {
-		return nil
+		return
 	}
-	b, err := c.open(ctx)
+	h, err := c.open(ctx)
 	if err != nil {
-		return nil
+		return
 	}
-	defer b.close()
-	views, err := b.list(ctx)
-	if err != nil {
-		return nil
-	}
-	return views
+	defer h.close()
+	ask(ctx, h)
 }
 
 func typable(name string) bool {

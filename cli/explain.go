@@ -29,7 +29,9 @@ func explain(ref string, err error) error {
 	case errors.Is(err, store.ErrDamaged):
 		return fmt.Errorf("session %.64q is unreadable; holdfast show has the reason", ref)
 	case errors.Is(err, session.ErrNotLive):
-		return fmt.Errorf("session %.64q is not live: no program runs in it; the page resumes it, and /resume in the command line of holdfast attach", ref)
+		return fmt.Errorf("session %.64q is not live: no program runs in it; holdfast start %s starts it again", ref, commandText([]string{ref}))
+	case errors.Is(err, session.ErrLive):
+		return fmt.Errorf("session %.64q is live already; holdfast attach %s joins it", ref, commandText([]string{ref}))
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // A UsageError is a command line that cannot be run. Nothing was done.
@@ -47,7 +48,7 @@ func splitFlags(fs *flag.FlagSet, args []string, usage string, stdout io.Writer)
 	fs.Usage = func() {}
 	for {
 		if err := fs.Parse(args); err != nil {
-			return nil, nil, flagError(fs, err, usage, stdout)
+			return nil, nil, flagError(fs, err, args, usage, stdout)
 		}
 		rest = fs.Args()
 		if n := len(args) - len(rest); len(rest) == 0 || n > 0 && args[n-1] == "--" {
@@ -63,27 +64,69 @@ func noArgument(fs *flag.FlagSet, word, usage string) error {
 	return Usage(fmt.Sprintf("%s has no argument %.64q", fs.Name(), word), "usage: "+usage)
 }
 
-// flagError says what is wrong with a flag, or helps.
-func flagError(fs *flag.FlagSet, err error, usage string, stdout io.Writer) error {
+// flagError says what is wrong with a flag of args, or helps.
+func flagError(fs *flag.FlagSet, err error, args []string, usage string, stdout io.Writer) error {
 	if errors.Is(err, flag.ErrHelp) {
-		if l, ok := stdout.(*flagList); ok {
-			fs.VisitAll(func(f *flag.Flag) { l.flags = append(l.flags, f) })
-		}
-		fmt.Fprintf(stdout, "usage: %s\n\n", usage)
-		fs.VisitAll(func(f *flag.Flag) { printFlag(stdout, f) })
-		return flag.ErrHelp
+		return printUsage(fs, usage, stdout)
 	}
 	hint := fmt.Sprintf("holdfast %s --help lists the flags", fs.Name())
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		var known []string
 		fs.VisitAll(func(f *flag.Flag) { known = append(known, FlagWord(f)) })
-		name = "--" + strings.TrimLeft(name, "-")
-		return Usage(fmt.Sprintf("unknown flag %q", name), DidYouMean(name, known, hint))
+		typed := asTyped(name, args)
+		return Usage(fmt.Sprintf("unknown flag %.64q", typed), DidYouMean(typed, known, hint))
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "flag needs an argument: -"); ok {
 		return Usage(FlagWord(&flag.Flag{Name: name})+" needs a value", hint)
 	}
+	var value, name string
+	if n, _ := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &name); n == 2 {
+		if f := fs.Lookup(strings.TrimSuffix(name, ":")); f != nil && isTime(f) {
+			return noTime(f, value)
+		}
+	}
 	return Usage(strings.Replace(err.Error(), " for flag -", " for flag --", 1), hint)
+}
+
+// asTyped is a flag with the dashes that args have before its name.
+func asTyped(name string, args []string) string {
+	for _, a := range args {
+		if flag, _, _ := strings.Cut(a, "="); flag != name && strings.TrimLeft(flag, "-") == name {
+			return flag
+		}
+	}
+	return FlagWord(&flag.Flag{Name: name})
+}
+
+func isTime(f *flag.Flag) bool {
+	g, ok := f.Value.(flag.Getter)
+	if !ok {
+		return false
+	}
+	_, ok = g.Get().(time.Duration)
+	return ok
+}
+
+// noTime refuses the value of a flag that takes a time.
+func noTime(f *flag.Flag, value string) error {
+	if value != "" && strings.Trim(value, "0123456789.") == "" {
+		return Usage(fmt.Sprintf("%s %.64q has no unit", FlagWord(f), value), fmt.Sprintf("did you mean %.64ss?", value))
+	}
+	return Usage(fmt.Sprintf("%s %.64q is no time", FlagWord(f), value), "give one such as 500ms or 30s")
+}
+
+// printUsage prints what a command does and its flags. It returns flag.ErrHelp.
+func printUsage(fs *flag.FlagSet, usage string, stdout io.Writer) error {
+	if l, ok := stdout.(*flagList); ok {
+		fs.VisitAll(func(f *flag.Flag) { l.flags = append(l.flags, f) })
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: %s\n\n", usage)
+	fs.VisitAll(func(f *flag.Flag) { printFlag(&b, f) })
+	if _, err := io.WriteString(stdout, b.String()); err != nil {
+		return err
+	}
+	return flag.ErrHelp
 }
 
 // printFlag describes a flag in a line or two.

@@ -36,10 +36,13 @@ type front struct {
 	marred  bool           // a notice stands on the screen
 	told    string         // the last notice, where there is no screen
 	cleared bool           // the screen is to be empty after the command line
+	news    []string       // of a session that a command has made, to be told before its own output
+	ended   []session.View // what leaving has ended
 
-	mu     sync.Mutex              // guards the fields below
-	cancel context.CancelCauseFunc // of what is shown; nil: nothing is
-	shown  string                  // its id
+	mu      sync.Mutex              // guards the fields below
+	cancel  context.CancelCauseFunc // of what is shown; nil: nothing is
+	showing context.Context         // ends with it
+	shown   string                  // its id
 }
 
 // A frontMode is what a front may do with sessions.
@@ -68,7 +71,7 @@ func newFront(ctx context.Context, h host, mode frontMode) (*front, error) {
 		return f, nil
 	}
 	f.keys = watchKeys(f.tty.in, func() { f.interrupt(errCommand) })
-	f.ask = newPrompt(f.keys, f.tty, f.completions)
+	f.ask = newPrompt(f.keys, f.tty, f.width, f.completions)
 	return f, nil
 }
 
@@ -89,7 +92,7 @@ func (f *front) run(ctx context.Context) error {
 		return fmt.Errorf("the terminal: %w", err)
 	}
 	defer f.leave()
-	defer f.watchSignals(ctx)()
+	defer f.watchSignals()()
 	for {
 		err := f.show(ctx)
 		f.unmar()
@@ -149,10 +152,10 @@ func (f *front) done(ctx context.Context) bool {
 // session's program has ended and all of its output is shown.
 func (f *front) show(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	f.hold(cancel)
+	f.hold(ctx, cancel)
 	var typing sync.WaitGroup
 	defer func() {
-		f.hold(nil)
+		f.hold(nil, nil)
 		cancel(nil)
 		typing.Wait()
 	}()
@@ -165,7 +168,7 @@ func (f *front) show(ctx context.Context) error {
 	}
 	defer stream.Close()
 	f.answers, f.replay = false, session.Replay{}
-	f.resize(ctx)
+	f.resize()
 	id := f.view.ID
 	for typed := f.mode == watches; ; {
 		e, err := stream.Next(ctx)
@@ -192,6 +195,7 @@ func (f *front) show(ctx context.Context) error {
 
 // take shows one event.
 func (f *front) take(e *session.Event) error {
+	f.tellNews(e)
 	switch e.Kind {
 	case session.KindOutput, session.KindBytes:
 		f.modes.Write(e.Data)
@@ -230,10 +234,10 @@ func (f *front) take(e *session.Event) error {
 }
 
 // hold says what is shown, and how to end that.
-func (f *front) hold(cancel context.CancelCauseFunc) {
+func (f *front) hold(ctx context.Context, cancel context.CancelCauseFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.cancel, f.shown = cancel, f.view.ID
+	f.cancel, f.showing, f.shown = cancel, ctx, f.view.ID
 }
 
 // interrupt ends what is shown, if anything is, for a reason.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 )
 
 const (
@@ -15,6 +16,9 @@ const (
 	lineEnds        = "\r\n\x03\x04\x1d"
 	pasteBegins     = "\x1b[200~"
 	pasteEnds       = "\x1b[201~"
+
+	// pasteQuiet is how long nothing comes of a paste that has no end.
+	pasteQuiet = time.Second
 
 	// maxTyped is how many bytes of keys wait for a program. What is typed
 	// past them is lost, with a bell.
@@ -34,8 +38,12 @@ type keys struct {
 	typed  []byte     // for the program
 	line   []byte     // for the command line
 	asking bool       // the command line is open
+	reads  bool       // the command line waits for keys
+	woken  bool       // the next Read returns, also without keys
+	leave  func()     // a key that leaves the command line came while it did not wait; nil: it may
 	paste  bool       // within a bracketed paste
 	marked int        // how much of the mark that ends or begins one was read
+	last   time.Time  // when something was typed for the program
 	lost   bool       // something was typed past maxTyped
 	over   bool       // nobody answers the command line any more
 	end    error      // of the terminal
@@ -80,13 +88,23 @@ func (k *keys) take(p []byte) {
 		k.pressed()
 	}
 	k.line = append(k.line, p...)
+	if k.leave != nil && !k.reads && endOfLeave(p) > 0 {
+		k.leave()
+	}
 }
 
-// cutCommandKey finds the command key, which is none within a paste.
+// cutCommandKey finds the command key, which is none within a paste. It is one
+// by itself after a pause: nobody would get out of a paste whose end was lost
+// otherwise, and what is really pasted comes with more, or at once.
 func (k *keys) cutCommandKey(p []byte) (before, after []byte, found bool) {
 	if k.pressed == nil {
 		return p, nil, false
 	}
+	now := time.Now()
+	if key := string(p); (key == string(rune(commandKey)) || key == commandKeyKitty) && now.Sub(k.last) >= pasteQuiet {
+		k.paste, k.marked = false, 0
+	}
+	k.last = now
 	for i, b := range p {
 		if !k.paste && b == commandKey {
 			return p[:i], p[i+1:], true
@@ -188,6 +206,31 @@ func (k *keys) answered(first string) {
 	k.more.Broadcast()
 }
 
+// leavable has leave called when somebody wants to leave the command line while
+// it does not read, but waits for something else. The caller must call what it
+// returns, with whether it left: then the key is no other line's.
+func (k *keys) leavable(leave func()) (stop func(left bool)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.leave = leave
+	return func(left bool) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.leave = nil
+		if left {
+			k.line = k.line[endOfLeave(k.line):]
+		}
+	}
+}
+
+// wake has the command line look again, without a key.
+func (k *keys) wake() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.woken = true
+	k.more.Broadcast()
+}
+
 // gone reports whether the terminal is.
 func (k *keys) gone() bool {
 	k.mu.Lock()
@@ -200,12 +243,17 @@ func (k *keys) gone() bool {
 func (k *keys) Read(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for len(k.line) == 0 && k.end == nil && !k.over {
+	k.reads = true
+	for len(k.line) == 0 && k.end == nil && !k.over && !k.woken {
 		k.more.Wait()
 	}
+	woken := k.woken
+	k.reads, k.woken = false, false
 	switch {
 	case k.over:
 		return 0, io.EOF
+	case len(k.line) == 0 && woken:
+		return 0, nil
 	case len(k.line) == 0:
 		return 0, k.end
 	}
@@ -228,4 +276,17 @@ func pieceOf(line []byte) int {
 		}
 	}
 	return len(line)
+}
+
+// endOfLeave is where what was typed goes on behind the last key that leaves
+// the command line; 0 if there is none.
+func endOfLeave(line []byte) (end int) {
+	for at := 0; at < len(line); {
+		at += pieceOf(line[at:])
+		switch line[at-1] {
+		case 0x1b, leaveKey, commandKey:
+			end = at
+		}
+	}
+	return end
 }

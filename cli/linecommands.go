@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/leasefs"
 	"holdfast/session"
 )
 
@@ -47,16 +46,8 @@ func (f *front) goTo(ctx context.Context, v *session.View) (move, error) {
 			v = &started
 		}
 	}
-	f.view = *v
+	f.view, f.news = *v, nil
 	return goBack, nil
-}
-
-// held adds to a refusal what can be done about it.
-func held(v *session.View, err error) error {
-	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
-		return fmt.Errorf("%w; close it there, or join it with holdfast attach %s", e, v.ID)
-	}
-	return explain(v.ID, err)
 }
 
 func (f *front) cmdSwitch(ctx context.Context, args []string) (move, error) {
@@ -75,6 +66,7 @@ func (f *front) moved(v session.View, err error) (move, error) {
 	if err != nil {
 		return stay, explain(f.view.ID, err)
 	}
+	f.news = []string{fmt.Sprintf("this is %s; /resume %s leads back", strings.TrimSpace(shortID(&v)+" "+v.Name), shortID(&f.view))}
 	f.view = v
 	return goBack, nil
 }
@@ -93,7 +85,7 @@ func (f *front) cmdClear(context.Context, []string) (move, error) {
 }
 
 func (f *front) cmdFork(ctx context.Context, args []string) (move, error) {
-	var s session.ForkSpec
+	s := session.ForkSpec{Name: copyName(&f.view)}
 	if len(args) > 0 {
 		turn, err := f.turn(args[0])
 		if err != nil {
@@ -121,13 +113,13 @@ func (f *front) cmdRewind(ctx context.Context, args []string) (move, error) {
 		return stay, err
 	}
 	old := f.view
-	next, err := f.moved(f.h.fork(ctx, old.ID, session.ForkSpec{Turn: &turn}))
+	next, err := f.moved(f.h.fork(ctx, old.ID, session.ForkSpec{Turn: &turn, Name: copyName(&old)}))
 	if err != nil {
 		return next, err
 	}
 	if old.Live {
 		if _, err := f.h.stop(ctx, old.ID); err != nil {
-			f.ask.say(label(&old) + " goes on: " + explain(old.ID, err).Error())
+			f.news = append(f.news, label(&old)+" goes on: "+explain(old.ID, err).Error())
 		}
 	}
 	return next, nil
@@ -180,26 +172,34 @@ func (f *front) cmdQuit(ctx context.Context, _ []string) (move, error) {
 	if err != nil {
 		return stay, err
 	}
+	var ended []session.View
 	if f.view.Live {
 		live = append([]session.View{f.view}, live...)
+	} else {
+		ended = append(ended, f.view)
 	}
-	if len(live) == 0 {
-		return quit, nil
-	}
-	f.ask.say("This ends:")
-	for _, v := range live {
-		f.ask.say(cut("  "+label(&v)+"  "+commandText(v.Argv), f.width()))
-	}
-	answer, err := f.ask.line("Stop and leave? [y/N] ")
-	if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
+	if len(live) > 0 && !f.mayEnd(live) {
 		return stay, nil
 	}
 	for _, v := range live {
-		if _, err := f.h.stop(ctx, v.ID); err != nil {
+		stopped, err := f.h.stop(ctx, v.ID)
+		if err != nil {
 			return stay, held(&v, err)
 		}
+		ended = append(ended, stopped)
 	}
+	f.ended = ended
 	return quit, nil
+}
+
+// mayEnd asks whether sessions may end.
+func (f *front) mayEnd(live []session.View) bool {
+	f.ask.say("This ends:")
+	for _, v := range live {
+		f.ask.say(cut("  "+label(&v)+"  "+programText(&v), f.width()))
+	}
+	answer, err := f.ask.line("Stop and leave? [y/N] ")
+	return err == nil && strings.HasPrefix(strings.ToLower(answer), "y")
 }
 
 func (f *front) cmdHelp(context.Context, []string) (move, error) {

@@ -16,8 +16,8 @@ import (
 func List(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	c := newCommand("ls", `holdfast ls [WORD] [flags]
 
-Lists the sessions, the newest activity first: all of them, or those that have WORD in their id, name, program or folder. On a
-terminal, ids and programs are cut to its width.`).withJSON()
+Lists the sessions, the newest activity first: all of them, or those that have WORD in their id, name, profile, program or
+folder. On a terminal, ids and programs are cut to its width. A session that was made from a profile shows its name.`).withJSON()
 	var filter session.Filter
 	c.StringVar(&filter.State, "state", "", "only sessions in this `state`: "+strings.Join(States, ", "))
 	words, err := c.parse(args, stdout, 0, 1)
@@ -51,7 +51,7 @@ terminal, ids and programs are cut to its width.`).withJSON()
 func printSessions(s screen, views []session.View, short int, now time.Time) error {
 	t := table{{"ID", "NAME", "STATE", "ACTIVE", "COMMAND"}}
 	for _, v := range views {
-		t = append(t, []string{v.ID[:min(short, len(v.ID))], cmp.Or(Plain(v.Name), "-"), stateText(&v), ago(v.ActiveAt, now), commandText(v.Argv)})
+		t = append(t, []string{v.ID[:min(short, len(v.ID))], cmp.Or(Plain(v.Name), "-"), stateText(&v), ago(v.ActiveAt, now), programText(&v)})
 	}
 	return t.print(s, func(row, column int) string {
 		if column == 2 {
@@ -99,6 +99,14 @@ func stateColour(state string) string {
 		return "31" // red
 	}
 	return ""
+}
+
+// programText is what a session runs, in a few words: a profile by its name.
+func programText(v *session.View) string {
+	if v.Profile != "" {
+		return Plain(v.Profile)
+	}
+	return commandText(v.Argv)
 }
 
 // commandText is a program and its arguments as a shell would take them, with

@@ -114,7 +114,7 @@ func (p *picker) draw(f *front) {
 			mark = "> "
 		}
 		line := cut(fmt.Sprintf("%s%-8s  %-16s %-22s %-12s %s", mark, v.ID[:8], cut(cmp.Or(Plain(v.Name), "-"), 16), stateText(v),
-			ago(v.ActiveAt, time.Now()), commandText(v.Argv)), cols)
+			ago(v.ActiveAt, time.Now()), programText(v)), cols)
 		if i == p.row {
 			line = reverse + line + normal
 		}

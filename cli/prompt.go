@@ -14,6 +14,7 @@ type prompt struct {
 	*term.Terminal
 	keys     io.Reader
 	screen   io.Writer
+	width    func() int // of it, in cells
 	complete func(line string) (words []string, from int)
 	literal  bool // the command key came again
 }
@@ -25,8 +26,8 @@ const (
 
 // newPrompt returns a prompt on a terminal whose keys are k. The words that
 // complete returns can stand at the end of a line, from a byte of it on.
-func newPrompt(k *keys, w io.Writer, complete func(line string) (words []string, from int)) *prompt {
-	p := &prompt{screen: w, complete: complete}
+func newPrompt(k *keys, w io.Writer, width func() int, complete func(line string) (words []string, from int)) *prompt {
+	p := &prompt{screen: w, width: width, complete: complete}
 	p.keys = promptKeys{k, p}
 	p.renew(nil)
 	return p
@@ -77,10 +78,12 @@ func (p *prompt) tab(line string, pos int, key rune) (string, int, bool) {
 	return longer, len(longer), true
 }
 
-// say prints lines above the prompt.
+// say prints lines above the prompt. One that is too wide goes on below.
 func (p *prompt) say(lines ...string) {
 	for _, line := range lines {
-		io.WriteString(p, Plain(line)+"\n")
+		for _, text := range wrap(Plain(line), p.width()) {
+			io.WriteString(p, strings.TrimRight(text, " ")+"\n")
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 func TestTabCompletesWholeCharacters(t *testing.T) {
-	p := &prompt{complete: func(string) ([]string, int) { return []string{"\u00e9a", "\u00e8b"}, 0 }}
+	p := &prompt{width: func() int { return 80 }, complete: func(string) ([]string, int) { return []string{"\u00e9a", "\u00e8b"}, 0 }}
 	var screen strings.Builder
 	p.screen = &screen
 	p.keys = strings.NewReader("")
@@ -24,7 +24,7 @@ func TestTabListsNoFlood(t *testing.T) {
 		words = append(words, fmt.Sprintf("word%03d", i))
 	}
 	var screen strings.Builder
-	p := &prompt{complete: func(string) ([]string, int) { return words, 0 }, screen: &screen, keys: strings.NewReader("")}
+	p := &prompt{width: func() int { return 80 }, complete: func(string) ([]string, int) { return words, 0 }, screen: &screen, keys: strings.NewReader("")}
 	p.renew(nil)
 	p.tab("word", 4, '\t')
 	if got := screen.String(); strings.Count(got, "word") != shownWords || !strings.Contains(got, "(5 more)") {

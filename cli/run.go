@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -55,7 +56,11 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if start > 0 {
 		f.repaint() // a pipe wants this run alone
 	}
-	return f.run(ctx)
+	err = f.run(ctx)
+	for _, v := range f.ended {
+		fmt.Fprintf(stderr, "[%s is %s; holdfast run --resume %s goes on with it]\n", cmp.Or(Plain(v.Name), v.ID), endText(&v), shortID(&v))
+	}
+	return err
 }
 
 func parseRun(args []string, stdout io.Writer) (*runCommand, error) {

@@ -40,6 +40,30 @@ func (f *front) tellGap(e *session.Event) {
 	f.tty.write(fmt.Sprintf("\r\n[%d bytes of output are gone]\r\n", e.To-e.From))
 }
 
+// tellNews tells what a command has to say of the session that it has made,
+// where the session's own output begins: behind what it was copied from.
+func (f *front) tellNews(e *session.Event) {
+	var own int64
+	if f.view.ForkedAt != nil {
+		own = *f.view.ForkedAt
+	}
+	switch e.Kind {
+	case session.KindOutput, session.KindBytes, session.KindLive:
+	default:
+		return
+	}
+	if f.news == nil || e.Cursor-int64(len(e.Data)) < own {
+		return
+	}
+	if own > 0 {
+		f.tty.write("\r\n")
+	}
+	for _, text := range f.news {
+		f.tty.write(cut("["+Plain(text)+"]", f.width()) + "\r\n")
+	}
+	f.news = nil
+}
+
 // write puts output on the terminal, without what would make it answer where
 // that is not for it to do: in a replay, or while another terminal does.
 func (f *front) write(p []byte) error {
@@ -78,20 +102,21 @@ func (f *front) width() int {
 	return cols
 }
 
-// resize gives the session the size of the terminal. It may be called by
-// another goroutine.
-func (f *front) resize(ctx context.Context) {
+// resize gives the command line and the session, if it is shown, the size of
+// the terminal. It may be called by another goroutine.
+func (f *front) resize() {
 	cols, rows := f.tty.size()
 	if cols == 0 {
 		return
 	}
 	if f.ask != nil {
 		f.ask.SetSize(cols, rows)
+		f.keys.wake()
 	}
 	f.mu.Lock()
-	id := f.shown
+	ctx, id := f.showing, f.shown
 	f.mu.Unlock()
-	if f.mode != watches {
+	if ctx != nil && f.mode != watches {
 		f.h.resize(ctx, id, cols, rows) // one that is not live there keeps its size
 	}
 }

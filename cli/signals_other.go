@@ -2,9 +2,7 @@
 
 package cli
 
-import "context"
-
-func (f *front) watchSignals(context.Context) (stop func()) { return func() {} }
+func (f *front) watchSignals() (stop func()) { return func() {} }
 
 func (f *front) suspend() {}
 

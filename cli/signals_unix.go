@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"os"
 	"os/signal"
 
@@ -12,7 +11,7 @@ import (
 
 // watchSignals follows the size of the terminal, and the shell that suspends
 // this process and brings it back. The caller must call what it returns.
-func (f *front) watchSignals(ctx context.Context) (stop func()) {
+func (f *front) watchSignals() (stop func()) {
 	heard := make(chan os.Signal, 8)
 	signal.Notify(heard, unix.SIGWINCH, unix.SIGTSTP, unix.SIGCONT)
 	done := make(chan struct{})
@@ -21,12 +20,12 @@ func (f *front) watchSignals(ctx context.Context) (stop func()) {
 		for sig := range heard {
 			switch {
 			case sig == unix.SIGWINCH:
-				f.resize(ctx)
+				f.resize()
 			case sig == unix.SIGTSTP && !f.interrupt(errSuspend):
 				f.suspend()
 			case sig == unix.SIGCONT: // it may have been stopped without being asked
 				f.tty.raw()
-				f.resize(ctx)
+				f.resize()
 			}
 		}
 	}()

@@ -30,11 +30,7 @@ Ends the program of a session. The session stays, with its output. One without a
 	if err != nil {
 		return explain(words[0], err)
 	}
-	if c.json {
-		return PrintJSON(stdout, v)
-	}
-	_, err = fmt.Fprintf(stdout, "%s is %s\n", label(&v), v.State)
-	return err
+	return c.printState(stdout, &v)
 }
 
 // Remove deletes sessions with their output.

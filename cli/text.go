@@ -59,21 +59,30 @@ func cut(s string, width int) string {
 	return b.String() + "…"
 }
 
-// wrap breaks s into lines of at most width cells. Below leastColumn it is not
-// worth it, and s stays whole.
+// wrap breaks s into lines of at most width cells, before a word if there is
+// one to break before. Below leastColumn it is not worth it, and s stays whole.
 func wrap(s string, width int) []string {
 	if width < leastColumn {
 		return []string{s}
 	}
 	var lines []string
-	begin, used := 0, 0
+	begin, used := 0, 0  // of the line
+	word, before := 0, 0 // where its last word begins, and what the line takes up to there
+	var last rune
 	for i, r := range s {
-		if n := cells(string(r)); used+n > width {
-			lines = append(lines, s[begin:i])
-			begin, used = i, n
-		} else {
-			used += n
+		if last == ' ' && r != ' ' {
+			word, before = i, used
 		}
+		last = r
+		n := cells(string(r))
+		for used+n > width {
+			if word <= begin {
+				word, before = i, used
+			}
+			lines = append(lines, s[begin:word])
+			begin, used = word, used-before
+		}
+		used += n
 	}
 	return append(lines, s[begin:])
 }

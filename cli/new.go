@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"holdfast/leasefs"
+	"holdfast/session"
+)
+
+// New starts a program in a new session of the store's server.
+func New(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	c := newCommand("new", `holdfast new [flags] [-- PROGRAM ARGUMENTS...]
+
+Runs a program, or a shell, in a new session of the store's server, and prints the session's id. holdfast attach joins it.`).withJSON()
+	var s session.Spec
+	c.StringVar(&s.Name, "name", "", "a `name` for the session")
+	c.StringVar(&s.Profile, "profile", "", "the `profile` that starts, resumes and forks it, such as shell or claude; a program is run instead of the profile's")
+	c.StringVar(&s.Cwd, "cwd", "", "the `folder` where the program runs; else the current one")
+	var err error
+	if s.Argv, err = c.parseProgram(args, stdout); err != nil {
+		return err
+	}
+	if s.Cwd, err = filepath.Abs(s.Cwd); err != nil {
+		return err
+	}
+	server, err := c.openServer(ctx, "holdfast run runs a program in this terminal")
+	if err != nil {
+		return err
+	}
+	defer server.close()
+	v, err := server.create(ctx, s)
+	if err != nil {
+		return err
+	}
+	return c.printID(stdout, &v)
+}
+
+// Start gives a session of the store's server its program back.
+func Start(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	c := newCommand("start", `holdfast start ID [flags]
+
+Starts the program of a session that has none again, on the store's server. What it prints follows in the same output.`).withJSON()
+	words, err := c.parse(args, stdout, 1, 1)
+	if err != nil {
+		return err
+	}
+	server, err := c.openServer(ctx, "holdfast run --resume goes on in this terminal")
+	if err != nil {
+		return err
+	}
+	defer server.close()
+	v, err := server.find(ctx, words[0])
+	if err != nil {
+		return explain(words[0], err)
+	}
+	started, err := server.start(ctx, v.ID)
+	if err != nil {
+		return held(&v, err)
+	}
+	return c.printState(stdout, &started)
+}
+
+// Fork makes a copy of a session, which goes on by itself.
+func Fork(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	c := newCommand("fork", `holdfast fork ID [flags]
+
+Makes a session that goes on from the output of another one, in a run of its own, and prints its id. The other is left alone.
+Without a server the copy is made and no program is started: holdfast run --resume goes on in it.`).withJSON()
+	var s session.ForkSpec
+	c.Func("turn", "the `number` of a turn, from 1 on: copy what came before it; else all", func(v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return errors.New("turns have numbers")
+		}
+		s.Turn = &n
+		return nil
+	})
+	c.StringVar(&s.Name, "name", "", "a `name` for the copy")
+	words, err := c.parse(args, stdout, 1, 1)
+	if err != nil {
+		return err
+	}
+	b, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	v, err := b.find(ctx, words[0])
+	if err != nil {
+		return explain(words[0], err)
+	}
+	var made session.View
+	if here, ok := b.(local); ok {
+		made, err = here.ctl.Copy(v.ID, s) // a program would end with this process
+	} else {
+		made, err = b.fork(ctx, v.ID, s)
+	}
+	if err != nil {
+		return explain(words[0], err)
+	}
+	return c.printID(stdout, &made)
+}
+
+// openServer returns the server of the store. Without one it says so, and what
+// else there is.
+func (c *command) openServer(ctx context.Context, otherwise string) (client, error) {
+	h, err := c.open(ctx)
+	if err != nil {
+		return client{}, err
+	}
+	server, ok := h.(client)
+	if !ok {
+		h.close()
+		return client{}, fmt.Errorf("no server on this host has the store, and a program needs one to stay; holdfast serve starts one, or %s", otherwise)
+	}
+	return server, nil
+}
+
+// printID prints a session that was made: what a script goes on with.
+func (c *command) printID(stdout io.Writer, v *session.View) error {
+	if c.json {
+		return PrintJSON(stdout, v)
+	}
+	_, err := fmt.Fprintln(stdout, v.ID)
+	return err
+}
+
+// printState prints what a command has made of a session.
+func (c *command) printState(stdout io.Writer, v *session.View) error {
+	if c.json {
+		return PrintJSON(stdout, v)
+	}
+	_, err := fmt.Fprintf(stdout, "%s is %s\n", label(v), v.State)
+	return err
+}
+
+// held adds to a refusal what can be done about it.
+func held(v *session.View, err error) error {
+	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
+		return fmt.Errorf("%w; close it there, or join it with holdfast attach %s", e, v.ID)
+	}
+	return explain(v.ID, err)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"holdfast/session"
+	"holdfast/store"
+)
+
+// id returns the id that a command printed, alone in a line.
+func (s said) id(t *testing.T) string {
+	t.Helper()
+	id, ok := strings.CutSuffix(s.Stdout, "\n")
+	if s.Status != 0 || s.Stderr != "" || !ok || !store.ValidID(id) {
+		t.Fatalf("got %+v, want an id", s)
+	}
+	return id
+}
+
+// A script makes a session, uses it, starts it again and copies it.
+func TestNewStartAndFork(t *testing.T) {
+	dir := shortStore(t)
+	startServerProcess(t, "", dir)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := hold(t, dir, "", "new", "--name", "it", "--", "sh", "-c", `echo "$PWD"; while read x; do echo "got $x"; done`).id(t)
+	v := shown(t, dir, "it")
+	if v.ID != id || !v.Live || v.Bound || v.Cwd != here {
+		t.Fatalf("the session is %+v, want it live, unbound and in %s", v, here)
+	}
+	for _, text := range []string{"one", "two"} {
+		hold(t, dir, "", "send", "it", "--enter", text)
+		if got := hold(t, dir, "", "wait", "it", "--from", "0", "--match", "got "+text); got.Status != 0 {
+			t.Fatalf("wait: %+v", got)
+		}
+	}
+	if got := hold(t, dir, "", "start", "it"); got.Status != 1 || got.Stderr != `holdfast: session "`+id+`" is live already; holdfast attach `+id+" joins it\n" {
+		t.Errorf("start of a live session = %+v", got)
+	}
+	hold(t, dir, "", "stop", "it")
+	if got := hold(t, dir, "", "attach", "it"); got.Stderr != "holdfast: session \"it\" is not live: no program runs in it; holdfast start it starts it again\n" {
+		t.Errorf("attach to a stopped session = %+v", got)
+	}
+	if got := hold(t, dir, "", "attach"); got.Stderr != "holdfast: no session is live; holdfast new starts one on the server, holdfast run one in this terminal\n" {
+		t.Errorf("attach without a live session = %+v", got)
+	}
+	if got := hold(t, dir, "", "start", "it"); got.Stdout != id+" it is running\n" || got.Status != 0 {
+		t.Errorf("start = %+v", got)
+	}
+
+	fork := hold(t, dir, "", "fork", "it", "--turn", "2", "--name", "again").id(t)
+	v = shown(t, dir, "again")
+	if v.ID != fork || !v.Live || v.Bound || v.Parent != id || v.Turns != 1 {
+		t.Errorf("the fork is %+v, want it live, unbound and with one turn", v)
+	}
+	hold(t, dir, "", "wait", "again", "--from", "0", "--match", "(?s)one.*"+here)
+	if text := hold(t, dir, "", "export", "again", "--text").Stdout; !strings.Contains(text, "got one\n") || strings.Contains(text, "two") {
+		t.Errorf("the fork has %q", text)
+	}
+	for _, args := range [][]string{{"new", "--json", "--cwd", dir, "--", "true"}, {"start", "it", "--json"}, {"fork", "it", "--json"}} {
+		hold(t, dir, "", "stop", "it")
+		var v session.View
+		got := hold(t, dir, "", args...)
+		if err := json.Unmarshal([]byte(got.Stdout), &v); err != nil || !store.ValidID(v.ID) || got.Status != 0 {
+			t.Errorf("holdfast %q = %+v, %v", args, got, err)
+		}
+		if args[0] == "new" && v.Cwd != dir {
+			t.Errorf("new --cwd %s runs in %s", dir, v.Cwd)
+		}
+	}
+}
+
+func TestWhatCannotBeMade(t *testing.T) {
+	dir := shortStore(t)
+	startServerProcess(t, "", dir)
+	it := hold(t, dir, "", "new", "--name", "it", "--", "cat").id(t)
+	for _, tt := range []struct{ args, want string }{
+		{"new --cwd none", `cwd "` + filepath.Join(mustGetwd(t), "none") + `": no such folder`},
+		{"new --profile none", `profile "none": no such profile; there are claude, codex, gemini, opencode, shell`},
+		{"new -- no-such-program", `argv "no-such-program": no such program`},
+		{"start none", `there is no session "none"; holdfast ls lists them`},
+		{"fork none", `there is no session "none"; holdfast ls lists them`},
+		{"fork it --turn 1", `turn "1": no such turn; the log has none`},
+		{"fork " + it[:8] + " --turn -1", `turn "-1": no such turn; the log has none`},
+	} {
+		if got := hold(t, dir, "", strings.Fields(tt.args)...); got != (said{1, "", "holdfast: " + tt.want + "\n"}) {
+			t.Errorf("holdfast %s = %+v, want %q", tt.args, got, tt.want)
+		}
+	}
+}
+
+func mustGetwd(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Without a server there is nobody to hold a program. A fork is a copy then,
+// which goes on wherever it is resumed.
+func TestNewStartAndForkWithoutAServer(t *testing.T) {
+	dir := shortStore(t)
+	hold(t, dir, "one\ntwo\n", "run", "--name", "it", "--", "sh", "-c", "stty -echo; while read x; do echo got $x; done")
+	const none = "holdfast: no server on this host has the store, and a program needs one to stay; holdfast serve starts one, or holdfast run "
+	if got := hold(t, dir, "", "new", "--", "cat"); got != (said{1, "", none + "runs a program in this terminal\n"}) {
+		t.Errorf("new = %+v", got)
+	}
+	if got := hold(t, dir, "", "start", "it"); got != (said{1, "", none + "--resume goes on in this terminal\n"}) {
+		t.Errorf("start = %+v", got)
+	}
+	id := hold(t, dir, "", "fork", "it", "--name", "again").id(t)
+	if v := shown(t, dir, "again"); v.ID != id || v.State != "stopped" || v.Runs != 0 || v.Holder != nil || v.Parent != shown(t, dir, "it").ID {
+		t.Errorf("the copy is %+v", v)
+	}
+	if got := hold(t, dir, "three\n", "run", "--resume", "again"); got.Status != 0 || !strings.Contains(got.Stdout, "got three") {
+		t.Errorf("run --resume of the copy = %+v", got)
+	}
+	copied := hold(t, dir, "", "fork", "it").id(t)
+	startServerProcess(t, "", dir)
+	if got := hold(t, dir, "", "start", copied); got.Status != 0 || !shown(t, dir, copied).Live {
+		t.Errorf("start of a copy = %+v", got)
+	}
+}
