@@ -122,6 +122,7 @@ func TestATerminalThatGoesAwayLeavesTheSession(t *testing.T) {
 
 // What attach writes is the log, whatever happens to the server meanwhile.
 func TestAttachLosesNothingOverRestarts(t *testing.T) {
+	t.Parallel()
 	dir := shortStore(t)
 	const kills = 4
 	script := "stty -onlcr; i=0; while [ $i -lt 400 ]; do i=$((i+1)); printf '%d %2000d\\033[?2004h\\n' $i $i; sleep 0.002; done; exec cat"

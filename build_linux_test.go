@@ -35,6 +35,7 @@ func shellOutput(t *testing.T, dir, script string, env ...string) string {
 // What is released is the same bytes wherever and by whomever it is built, and
 // runs on a machine that has nothing.
 func TestABuildIsReproducible(t *testing.T) {
+	t.Parallel()
 	target := "linux/" + runtime.GOARCH
 	var packages, dirs []string
 	for _, env := range [][]string{

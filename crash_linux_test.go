@@ -23,6 +23,7 @@ const rounds = 50
 // After its restart all that they were told is true, what they were not told
 // is done or not done, and readers go on where they were.
 func TestKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	w := newWorld(t, seed, 4)

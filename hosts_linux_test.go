@@ -50,6 +50,7 @@ func (h *sharedHost) wantRefused(t *testing.T, store, id string, pid int, host s
 // Two hosts with one store on a file system that they share: who has a session
 // has it for both, and loses it only with its life or its connection.
 func TestHostsShareAStore(t *testing.T) {
+	t.Parallel()
 	v := newVolume(t)
 	a, b := v.host("hosta"), v.host("hostb")
 	t.Run("held there", func(t *testing.T) {

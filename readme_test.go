@@ -29,6 +29,7 @@ type step struct {
 // TestTheTranscriptsWork types the console blocks of pages into a shell, one
 // after the other. Only the home folder, the port and the building are others.
 func TestTheTranscriptsWork(t *testing.T) {
+	t.Parallel()
 	for _, page := range []string{"README.md", "docs/commands.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			addr := freeAddr(t)

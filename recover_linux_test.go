@@ -40,6 +40,7 @@ func wantFree(t *testing.T, dir string, sessions int) {
 // The end of the server is no end of its sessions: with streams open it exits
 // at once, and tells the store alone why its programs ended.
 func TestSIGTERMInterruptsEverySession(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	p := startServerProcess(t, "", dir)
 	c := p.client(t)
@@ -118,6 +119,7 @@ func readRow(t *testing.T, dir, id string) map[string]any {
 // resumed it goes on: nothing is lost, nothing comes twice, and it is not told
 // of an end.
 func TestAReaderGoesOnOverTheDeathOfTheServer(t *testing.T) {
+	t.Parallel()
 	const deaths = 4
 	dir := filepath.Join(t.TempDir(), "store")
 	p := startServerProcess(t, "", dir)
@@ -227,6 +229,7 @@ func runs(pid int) bool {
 
 // A pid alone says nothing: it may be somebody else's by now.
 func TestARecycledPIDIsNeverTouched(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	id, pid := killDeaf(t, dir)
 	dead := readRow(t, dir, id)

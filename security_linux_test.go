@@ -142,6 +142,7 @@ func TestHostileTextIsHarmlessInTheList(t *testing.T) {
 // Another process can write what it likes into the lock file that it holds,
 // and into the file that says where the server is.
 func TestHostileHoldersAreHarmless(t *testing.T) {
+	t.Parallel()
 	dir := shortStore(t)
 	if got := hold(t, dir, "", "run", "--name", "it", "--", "echo", "it"); got.Status != 0 {
 		t.Fatalf("run = %+v", got)

@@ -44,6 +44,7 @@ func TestASignalEndsTheCommandLine(t *testing.T) {
 // A command whose output nobody reads, or whose input nobody writes, ends by a
 // signal all the same; run ends its program in order before.
 func TestASignalEndsACommandThatWaitsForAPipe(t *testing.T) {
+	t.Parallel()
 	dir := shortStore(t)
 	if got := hold(t, dir, "", "run", "--name", "big", "--", "head", "-c", "1000000", "/dev/zero"); got.Status != 0 {
 		t.Fatalf("run: %+v", got)

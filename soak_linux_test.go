@@ -17,7 +17,7 @@ import (
 )
 
 // soakFor is set by scripts/bench soak.
-var soakFor = flag.Duration("soak", 20*time.Second, "how long TestSoak works on a server")
+var soakFor = flag.Duration("soak", 10*time.Second, "how long TestSoak works on a server")
 
 // TestSoak lets clients work on a server, as TestKilledAgainAndAgain does, with
 // more sessions, with readers that come and go, and with one that stalls: half
@@ -25,6 +25,7 @@ var soakFor = flag.Duration("soak", 20*time.Second, "how long TestSoak works on 
 // has to bear it. That has, after each wave of work whose sessions are all
 // gone, no more descriptors and no more memory than it had before.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	clients, answers := uint64(12), int64(400)
 	if *soakFor >= time.Minute {

@@ -32,7 +32,15 @@ func newIdler(after time.Duration, flip func(state.Event)) *idler {
 
 // touch reports activity.
 func (i *idler) touch() {
-	i.active.Store(int64(time.Since(i.start)))
+	i.note()
+	i.stir()
+}
+
+// note is the half of touch that waits for nothing: it says when.
+func (i *idler) note() { i.active.Store(int64(time.Since(i.start))) }
+
+// stir is the other half, which may write the row.
+func (i *idler) stir() {
 	if i.idle.Load() {
 		i.wake()
 	}

@@ -44,11 +44,12 @@ const pumpBuffer = 32 << 10
 // ends and the store still cannot be written; no reader has seen those bytes.
 func (l *live) keep(p []byte) bool {
 	l.mark()
+	l.idle.note() // before the output can be read, so that who has it sees the activity
 	for wait := minRetry; ; wait = min(2*wait, maxRetry) {
 		err := l.w.Append(p)
 		if err == nil {
 			l.clear()
-			l.idle.touch()
+			l.idle.stir()
 			l.planSync()
 			return true
 		}
