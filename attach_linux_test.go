@@ -105,6 +105,47 @@ func TestTheCommandLineOutlivesServerAndSession(t *testing.T) {
 	}
 }
 
+// A server that does not answer keeps nobody in the command line.
+func TestAFrozenServerIsLeft(t *testing.T) {
+	dir := shortStore(t)
+	p := startServerProcess(t, "", dir)
+	create(p.client(t), "it", "echo ready; exec cat")
+	m := holdfastOnTerminal(t, dir, "attach", "it")
+	m.see("ready")
+	m.until("the size of the terminal", func() bool { return shown(t, dir, "it").Cols == 100 })
+	p.Process.Signal(syscall.SIGSTOP)
+	defer p.Process.Signal(syscall.SIGCONT)
+	before := writes(t, m.cmd.Process.Pid)
+	m.resize(90, 24)
+	m.until("told the server its size", func() bool { return writes(t, m.cmd.Process.Pid) != before })
+	m.press("\x1d")
+	m.see("holdfast> ")
+	for command, key := range map[string]string{"/sessions": "\x1b", "/resume it": "\x03", "/stop": "\x1d"} {
+		m.press(command + "\r")
+		m.see(command)
+		m.press(key)
+		name, _, _ := strings.Cut(command, " ")
+		m.see(name + " was left before the server answered")
+		m.see("holdfast> ")
+	}
+	m.press("/quit\r")
+	if got := m.wait(); got != 0 {
+		t.Errorf("exit status %d, want 0", got)
+	}
+}
+
+// writes are the write calls of a process so far, in the words of the kernel.
+func writes(t *testing.T, pid int) string {
+	t.Helper()
+	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, calls, _ := strings.Cut(string(io), "syscw: ")
+	calls, _, _ = strings.Cut(calls, "\n")
+	return calls
+}
+
 func TestATerminalThatGoesAwayLeavesTheSession(t *testing.T) {
 	dir := shortStore(t)
 	ts := startServerProcess(t, "", dir).client(t)

@@ -156,6 +156,26 @@ func TestCommandsThatMove(t *testing.T) {
 	s.see("/etc/shells\n$")
 }
 
+// The list is drawn anew for another size, and what is said breaks at words.
+func TestTheCommandLineFitsTheScreen(t *testing.T) {
+	s := demoOnScreen(t, shortStore(t))
+	s.command("/sessions")
+	s.see("sh")
+	s.tmux("resize-window", "-x", "40", "-y", "20")
+	eventually(t, "the list in 40 columns", func() bool {
+		return strings.HasPrefix(s.text(), "Enter goes there, Esc leads back, the a…\n1 of 1 sessions\n\n> ")
+	})
+	s.keys("Escape")
+	s.see("holdfast>")
+	s.keys("/detach", "Enter")
+	s.see(`
+/detach is not possible: the programs
+are in this process and end with it;
+holdfast serve keeps sessions without a
+terminal, and /quit leaves
+holdfast>`)
+}
+
 // Forks go on beside a session, rewinds instead of it. Leaving ends what is in
 // this process, after a question.
 func TestCommandsThatForkAndLeave(t *testing.T) {

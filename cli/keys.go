@@ -212,7 +212,9 @@ func (k *keys) answered(first string) {
 func (k *keys) leavable(leave func()) (stop func(left bool)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.leave = leave
+	if k.leave = leave; endOfLeave(k.line) > 0 {
+		leave()
+	}
 	return func(left bool) {
 		k.mu.Lock()
 		defer k.mu.Unlock()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // However keys come together, the ones that end a line are told apart.
@@ -32,6 +34,77 @@ func TestKeysOfTheCommandLine(t *testing.T) {
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("read %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A paste can have the command key in it. One without an end keeps nobody from
+// the command line.
+func TestTheCommandKeyInAPaste(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		typed []any // text, and times that pass
+		opens bool
+	}{
+		{"no paste", []any{"\x1d"}, true},
+		{"behind other keys", []any{"abc\x1d"}, true},
+		{"in a paste", []any{"\x1b[200~a\x1db\x1b[201~"}, false},
+		{"in a piece of its own", []any{"\x1b[200~a", "\x1d", "b\x1b[201~"}, false},
+		{"behind a paste", []any{"\x1b[200~a\x1b[2", "01~", "\x1d"}, true},
+		{"in a paste that was held up", []any{"\x1b[200~a", pasteQuiet, "b\x1dc\x1b[201~"}, false},
+		{"too early", []any{"\x1b[200~a", pasteQuiet - 1, "\x1d"}, false},
+		{"without an end", []any{"\x1b[200~a", pasteQuiet, "\x1d"}, true},
+		{"without an end, as kitty sends it", []any{"\x1b[200~a", pasteQuiet, "\x1b[93;5u"}, true},
+		{"after keys that were taken for the paste", []any{"\x1b[200~a", "ls\r", pasteQuiet, "\x1d"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				opened := 0
+				k := &keys{pressed: func() { opened++ }}
+				k.more.L = &k.mu
+				for _, what := range tt.typed {
+					switch what := what.(type) {
+					case string:
+						k.take([]byte(what))
+					case time.Duration:
+						time.Sleep(what)
+					}
+				}
+				if opened > 1 || (opened == 1) != tt.opens || k.asking != tt.opens {
+					t.Errorf("after %q the command line was opened %d times, want it open: %t", tt.typed, opened, tt.opens)
+				}
+			})
+		})
+	}
+}
+
+// A command that waits for something else than keys is left by the keys that
+// leave the command line. What was typed behind them is kept.
+func TestKeysThatLeaveACommand(t *testing.T) {
+	for _, tt := range []struct {
+		before, during string
+		leaves         bool
+		rest           string
+	}{
+		{"", "", false, ""},
+		{"", "abc\r", false, "abc\r"},
+		{"", "\x1b[A", false, "\x1b[A"},
+		{"", "\x03", true, ""},
+		{"", "\x1b", true, ""},
+		{"", "\x1d", true, ""},
+		{"", "ab\x03cd\r", true, "cd\r"},
+		{"\x03", "x", true, "x"},
+	} {
+		t.Run(fmt.Sprintf("%q%q", tt.before, tt.during), func(t *testing.T) {
+			k := &keys{asking: true, line: []byte(tt.before)}
+			k.more.L = &k.mu
+			left := false
+			stop := k.leavable(func() { left = true })
+			k.take([]byte(tt.during))
+			stop(left)
+			if left != tt.leaves || string(k.line) != tt.rest {
+				t.Errorf("left: %t, and the next line has %q; want %t and %q", left, k.line, tt.leaves, tt.rest)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"holdfast/session"
@@ -68,6 +69,7 @@ func printSession(s screen, v *session.View, now time.Time) error {
 			colour = stateColour(v.State)
 		}
 		for _, text := range wrap(Plain(line[1]), s.width-showLabel-1) {
+			text = strings.TrimRight(text, " ")
 			if colour != "" {
 				text = "\x1b[" + colour + "m" + text + "\x1b[0m"
 			}

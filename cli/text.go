@@ -60,7 +60,8 @@ func cut(s string, width int) string {
 }
 
 // wrap breaks s into lines of at most width cells, before a word if there is
-// one to break before. Below leastColumn it is not worth it, and s stays whole.
+// one to break before. The spaces at the end of a line do not count. Below
+// leastColumn it is not worth it, and s stays whole.
 func wrap(s string, width int) []string {
 	if width < leastColumn {
 		return []string{s}
@@ -75,8 +76,8 @@ func wrap(s string, width int) []string {
 		}
 		last = r
 		n := cells(string(r))
-		for used+n > width {
-			if word <= begin {
+		for used+n > width && r != ' ' {
+			if strings.TrimSpace(s[begin:word]) == "" {
 				word, before = i, used
 			}
 			lines = append(lines, s[begin:word])

@@ -41,10 +41,26 @@ func TestLongLinesGoOnBelow(t *testing.T) {
 				t.Errorf("wrap(%q, %d) has the text %q", s, width, got)
 			}
 			for _, line := range lines {
-				if width >= leastColumn && cells(line) > width {
+				if width >= leastColumn && cells(strings.TrimRight(line, " ")) > width {
 					t.Errorf("wrap(%q, %d): %q takes %d cells", s, width, line, cells(line))
 				}
 			}
+		}
+	}
+}
+
+func TestLinesBreakAtWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"a word and another":       "a word |and |another",
+		"twelve chars":             "twelve |chars",
+		"unbreakable":              "unbreaka|ble",
+		"so unbreakable a word":    "so |unbreaka|ble a |word",
+		"two  spaces   between  x": "two  |spaces   |between  |x",
+		"eight ab no more":         "eight ab |no more",
+		" 日本語日本語":                  " 日本語|日本語",
+	} {
+		if got := strings.Join(wrap(in, leastColumn), "|"); got != want {
+			t.Errorf("wrap(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
