@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"holdfast/acp"
@@ -74,8 +77,13 @@ func serveACP(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	defer ctl.Close()
-	if _, ok := ctl.Profiles()[f.profile]; f.profile != "" && !ok {
-		return cli.Usage(fmt.Sprintf("there is no profile %.64q", f.profile), "profiles.json in the store adds some")
+	profiles, err := ctl.Profiles()
+	if err != nil {
+		return err
+	}
+	if _, ok := profiles[f.profile]; f.profile != "" && !ok {
+		known := strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")
+		return cli.Usage(fmt.Sprintf("there is no profile %.64q", f.profile), "there are "+known+", and profiles.json in the store adds more")
 	}
 	return acp.Serve(ctx, acp.Config{
 		Sessions: ctl, Argv: f.argv, Profile: f.profile, Quiet: f.quiet, Version: version(), Log: log,

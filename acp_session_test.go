@@ -5,6 +5,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -93,6 +95,16 @@ func TestACPProfileIsAnOption(t *testing.T) {
 	}
 	if v := look(t, dir, id); v.Profile != "shell" || v.Runs != 2 {
 		t.Errorf("session is %+v; want its second run, with the profile", v)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "profiles.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r = e.ask("session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":"profile","value":"claude"}`, id))
+	if r.err == nil || !strings.HasPrefix(r.err.Message, "profiles.json, line 1: ") {
+		t.Errorf("the option with a broken file: %+v, want an error that names the line", r)
+	}
+	if r := e.must("session/load", of(id)); !strings.Contains(r.result, `"currentValue":"shell","options":[{"value":"shell","name":"shell"}]`) {
+		t.Errorf("the options with a broken file are %s; want what is chosen, alone", r.result)
 	}
 	e.leave()
 }

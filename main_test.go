@@ -46,7 +46,7 @@ var unrunnable = []struct {
 	{"acp --quiet 0s", "holdfast: --quiet 0s is no time to wait; give one such as 500ms or 30s\n"},
 	{"acp bash", "holdfast: acp has no argument \"bash\"; usage: holdfast acp [flags] [-- program arguments...]\n"},
 	{"acp --profile shell -- bash", "holdfast: --profile and a program exclude each other; give one of them\n"},
-	{"acp --profile nonesuch", "holdfast: there is no profile \"nonesuch\"; profiles.json in the store adds some\n"},
+	{"acp --profile nonesuch", "holdfast: there is no profile \"nonesuch\"; there are claude, codex, gemini, opencode, shell, and profiles.json in the store adds more\n"},
 	{"shwo x", "holdfast: unknown command \"shwo\"; did you mean \"show\"?\n"},
 	{"ls x y", "holdfast: ls has no argument \"y\"; usage: holdfast ls [WORD] [flags]\n"},
 	{"ls --state runing", "holdfast: --state \"runing\" is no state; did you mean \"running\"?\n"},

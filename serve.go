@@ -166,6 +166,9 @@ func watchLease(ctx context.Context, lease *leasefs.Lease, end context.CancelCau
 
 // begin makes the store true, and starts what the command line names.
 func begin(ctl *session.Controller, f *serveFlags) error {
+	if _, err := ctl.Profiles(); err != nil {
+		return err
+	}
 	if err := ctl.CheckAll(); err != nil {
 		return err
 	}

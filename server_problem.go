@@ -74,6 +74,7 @@ var problemTypes = []problemType{
 	{is(process.ErrExited), 409, "not-live", "Session is not live here", "start or resume it first"},
 	{is(session.ErrNothingBound), 409, "nothing-bound", "No session is bound", "POST /new or /resume binds one"},
 	{is(store.ErrDamaged), 409, "unreadable", "Session is unreadable", "its files were left as they are"},
+	{as[*session.ProfilesError], 409, "profiles-unreadable", "Profiles are unreadable", ""},
 	{is(state.ErrIllegal), 409, "illegal-transition", "Not possible in this state", ""},
 	{is(store.ErrFenced), 409, "lease-lost", "Session was taken over", "another process writes it now"},
 
@@ -160,6 +161,10 @@ func candidates(views []session.View) []candidate {
 	return list
 }
 
+// realm is what a request without a token is told to bring. It also tells a
+// holdfast server from others.
+const realm = `Bearer realm="holdfast"`
+
 // fail answers a request whose handler has written nothing.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemFor(err)
@@ -168,7 +173,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	switch p.Status {
 	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
+		w.Header().Set("WWW-Authenticate", realm)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}

@@ -56,5 +56,9 @@ type profileList struct {
 }
 
 func (s *server) getProfiles(w http.ResponseWriter, r *http.Request) error {
-	return writeJSON(w, http.StatusOK, profileList{s.ctl.Profiles()})
+	all, err := s.ctl.Profiles()
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, profileList{all})
 }

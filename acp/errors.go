@@ -29,6 +29,9 @@ func (c *conn) errorOf(err error) *rpcError {
 	if e, ok := errors.AsType[*session.SpecError](err); ok {
 		return refuse(codeParams, "%v", e)
 	}
+	if e, ok := errors.AsType[*session.ProfilesError](err); ok {
+		return refuse(codeInternal, "%v", e)
+	}
 	for _, known := range []struct {
 		err  error
 		code int

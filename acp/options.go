@@ -33,16 +33,20 @@ type configChoice struct {
 	About string `json:"description,omitempty"`
 }
 
-// options are those of a session.
+// options are those of a session: the profiles, and what it has now. While
+// profiles.json is broken that is all.
 func (c *conn) options(v *session.View) []configOption {
 	o := configOption{
 		ID: profileOption, Name: "Program", Type: "select", Current: cmp.Or(v.Profile, ownProgram),
 		About: "The program that answers. Another choice ends the one that runs and starts the new one.",
 	}
-	if v.Profile == "" {
-		o.Options = append(o.Options, configChoice{Value: ownProgram, Name: line(v.Argv)})
+	profiles, err := c.cfg.Sessions.Profiles()
+	if err != nil {
+		c.cfg.Log.Warn("profiles not listed", "err", err)
 	}
-	profiles := c.cfg.Sessions.Profiles()
+	if _, ok := profiles[v.Profile]; !ok {
+		o.Options = append(o.Options, configChoice{Value: o.Current, Name: cmp.Or(v.Profile, line(v.Argv))})
+	}
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		o.Options = append(o.Options, configChoice{Value: name, Name: name, About: line(profiles[name].Start)})
 	}

@@ -63,7 +63,8 @@ func (l local) switchTo(_ context.Context, id string, s session.SwitchSpec) (ses
 func (l local) turns(_ context.Context, id string) ([]session.Turn, error) { return l.ctl.Turns(id) }
 
 func (l local) profiles(context.Context) ([]string, error) {
-	return slices.Sorted(maps.Keys(l.ctl.Profiles())), nil
+	all, err := l.ctl.Profiles()
+	return slices.Sorted(maps.Keys(all)), err
 }
 
 func (l local) resize(_ context.Context, id string, cols, rows int) error {

@@ -35,14 +35,13 @@ type Config struct {
 // A Controller owns the live sessions of one process, their leases and the
 // binding. Its methods may be called from any goroutine.
 type Controller struct {
-	cfg      Config
-	store    *store.Store
-	log      *slog.Logger
-	self     leasefs.Holder
-	family   leasefs.Family
-	profiles map[string]Profile
-	changes  changes
-	shelf    atomic.Pointer[shelf]
+	cfg     Config
+	store   *store.Store
+	log     *slog.Logger
+	self    leasefs.Holder
+	family  leasefs.Family
+	changes changes
+	shelf   atomic.Pointer[shelf]
 
 	terminals terminals
 	hook      func(step string) // tests pause a step; nil otherwise
@@ -78,17 +77,12 @@ func Open(cfg Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	profiles, err := loadProfiles(cfg.Store.Dir())
-	if err != nil {
-		return nil, err
-	}
 	host, _ := os.Hostname()
 	me := process.Self()
 	c := &Controller{
 		cfg: cfg, store: cfg.Store, log: cfg.Log,
 		self:     leasefs.Holder{PID: me.PID, Start: me.Start, Boot: me.Boot, Host: host, Front: cfg.Front, Addr: cfg.Addr},
 		family:   family,
-		profiles: profiles,
 		reserved: make(map[string]*reservation),
 		live:     make(map[string]*live),
 		due:      make(map[string]bool),

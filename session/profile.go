@@ -1,17 +1,11 @@
 package session
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"holdfast/store"
 )
 
 // A Profile has the argv templates of a program. {id} stands for the session's
@@ -48,35 +42,6 @@ var builtin = map[string]Profile{
 	},
 }
 
-// loadProfiles returns the built-in profiles and those of the store's
-// profiles.json, which win.
-func loadProfiles(dir string) (map[string]Profile, error) {
-	all := maps.Clone(builtin)
-	all["shell"] = Profile{Start: []string{userShell()}}
-	path := filepath.Join(dir, "profiles.json")
-	if file, err := filepath.EvalSymlinks(path); err == nil {
-		path = file // its user may keep it elsewhere
-	}
-	b, err := store.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return all, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("profiles.json: %v", err)
-	}
-	var own map[string]Profile
-	if err := json.Unmarshal(b, &own); err != nil {
-		return nil, fmt.Errorf("profiles.json: %v", err)
-	}
-	for name, p := range own {
-		if len(p.Start) == 0 {
-			return nil, fmt.Errorf("profiles.json: profile %q has no \"start\"", name)
-		}
-		all[name] = p
-	}
-	return all, nil
-}
-
 // userShell is the shell that a session gets when its user names no program.
 func userShell() string {
 	if sh := os.Getenv("SHELL"); sh != "" {
@@ -95,19 +60,20 @@ func expand(template []string, id, parent, cwd string) []string {
 	return argv
 }
 
-// Profiles returns the profiles by name. The caller must not change them.
-func (c *Controller) Profiles() map[string]Profile { return c.profiles }
-
 // profile returns a profile by name; no name is the zero Profile.
 func (c *Controller) profile(name string) (Profile, error) {
 	if name == "" {
 		return Profile{}, nil
 	}
-	if p, ok := c.profiles[name]; ok {
+	all, err := c.Profiles()
+	if err != nil {
+		return Profile{}, err
+	}
+	if p, ok := all[name]; ok {
 		return p, nil
 	}
-	known := slices.Sorted(maps.Keys(c.profiles))
-	return Profile{}, &SpecError{"profile", name, "no such profile; there are " + strings.Join(known, ", ")}
+	known := strings.Join(slices.Sorted(maps.Keys(all)), ", ")
+	return Profile{}, &SpecError{"profile", name, "no such profile; there are " + known + ", and profiles.json in the store adds more"}
 }
 
 // plainShell reports whether argv is a shell with nothing but flags: it can be

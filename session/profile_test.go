@@ -42,31 +42,6 @@ func TestExpandFillsPlaceholders(t *testing.T) {
 	}
 }
 
-func TestLoadProfiles(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "profiles.json")
-	write := func(s string) {
-		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all, err := loadProfiles(dir)
-	if err != nil || len(all["shell"].Start) != 1 || len(all["claude"].Resume) == 0 {
-		t.Errorf("without a file: %v, %v; want the built-in profiles", all, err)
-	}
-	write(`{"claude":{"start":["my-claude"]},"repl":{"start":["python3"],"fork":["python3","-i"]}}`)
-	all, err = loadProfiles(dir)
-	if err != nil || all["claude"].Start[0] != "my-claude" || all["repl"].Fork[1] != "-i" || all["codex"].Start == nil {
-		t.Errorf("with a file: %v, %v; want its profiles over the built-in ones", all, err)
-	}
-	for _, bad := range []string{"", "[]", `{"x":{}}`, `{"x":{"start":"sh"}}`} {
-		write(bad)
-		if _, err := loadProfiles(dir); err == nil {
-			t.Errorf("loadProfiles of %q: no error", bad)
-		}
-	}
-}
-
 func TestCheckProgram(t *testing.T) {
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"good": 0o755, "plain": 0o644} {

@@ -212,12 +212,29 @@ func (c *Controller) respawn(l *live) error {
 	if err != nil {
 		return err
 	}
-	c.endLeftovers(row)
-	argv := row.Argv
-	if p := c.profiles[row.Profile]; len(p.Resume) > 0 && row.Runs > 0 {
-		argv = expand(p.Resume, row.ID, row.Parent, row.Cwd)
+	argv, err := c.resumeArgv(row)
+	if err != nil {
+		return err
 	}
+	c.endLeftovers(row)
 	return c.spawn(l, argv, next, nil)
+}
+
+// resumeArgv is what goes on with a session. One that has not run yet has its
+// own program, and that of a profile which is not there any more runs the same
+// again.
+func (c *Controller) resumeArgv(row *store.Row) ([]string, error) {
+	if row.Profile == "" || row.Runs == 0 {
+		return row.Argv, nil
+	}
+	all, err := c.Profiles()
+	if err != nil {
+		return nil, err
+	}
+	if p := all[row.Profile]; len(p.Resume) > 0 {
+		return expand(p.Resume, row.ID, row.Parent, row.Cwd), nil
+	}
+	return row.Argv, nil
 }
 
 // spawn starts argv in the session whose lease and writer l has, saves next
