@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"holdfast/cli"
 	"holdfast/session"
@@ -38,19 +39,31 @@ func doctor(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := printFindings(stdout, found, asJSON); err != nil {
-		return err
-	}
+	d := diagnosis{Problems: []session.Finding{}, Notes: []session.Finding{}}
 	left := 0
 	for _, f := range found {
-		if !f.Repaired {
+		switch {
+		case f.Known:
+			d.Notes = append(d.Notes, f)
+			continue
+		case !f.Repaired:
 			left++
 		}
+		d.Problems = append(d.Problems, f)
+	}
+	if err := d.print(stdout, asJSON); err != nil {
+		return err
 	}
 	if left > 0 {
-		return fmt.Errorf("%d of %d problems are left; no output was removed", left, len(found))
+		return fmt.Errorf("%d of %d problems are left; no output was removed", left, len(d.Problems))
 	}
 	return nil
+}
+
+// A diagnosis is what the doctor says of a store. Notes are no damage.
+type diagnosis struct {
+	Problems []session.Finding `json:"problems"`
+	Notes    []session.Finding `json:"notes"`
 }
 
 func parseDoctor(args []string, stdout io.Writer) (dir string, asJSON bool, err error) {
@@ -68,28 +81,28 @@ leftovers of crashes. It removes no output and touches no session that a process
 	return dir, asJSON, err
 }
 
-func printFindings(w io.Writer, found []session.Finding, asJSON bool) error {
+func (d diagnosis) print(w io.Writer, asJSON bool) error {
 	if asJSON {
-		if found == nil {
-			found = []session.Finding{}
-		}
-		return cli.PrintJSON(w, map[string]any{"problems": found})
+		return cli.PrintJSON(w, d)
 	}
-	if len(found) == 0 {
-		_, err := fmt.Fprintln(w, "no problems")
-		return err
-	}
-	for _, f := range found {
+	for _, f := range slices.Concat(d.Notes, d.Problems) {
 		where, what := "store", "left as it is"
 		if f.Session != "" {
 			where = "session " + f.Session
 		}
-		if f.Repaired {
+		switch {
+		case f.Known:
+			what = "a note"
+		case f.Repaired:
 			what = "repaired"
 		}
 		if _, err := fmt.Fprintf(w, "%s: %s (%s)\n", where, cli.Plain(f.Problem), what); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(d.Problems) > 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, "no problems")
+	return err
 }

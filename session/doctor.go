@@ -19,6 +19,7 @@ type Finding struct {
 	Session  string `json:"session,omitempty"` // id; empty: about the store
 	Problem  string `json:"problem"`
 	Repaired bool   `json:"repaired"`
+	Known    bool   `json:"-"` // no damage: it is said because a reader meets it
 }
 
 // Doctor looks at everything in the store, and repairs what can be repaired
@@ -51,10 +52,10 @@ type doctor struct {
 }
 
 func (d *doctor) add(id string, repaired bool, format string, args ...any) {
-	d.found = append(d.found, Finding{id, fmt.Sprintf(format, args...), repaired})
+	d.found = append(d.found, Finding{Session: id, Problem: fmt.Sprintf(format, args...), Repaired: repaired})
 }
 
-// foreign reports what is not ours.
+// foreign reports what is not ours, and what its user wrote wrongly.
 func (d *doctor) foreign() error {
 	ours := map[string][]string{
 		".":        {"token", "server.json", "server.lock", "sock", "bound.json", "profiles.json", "sessions", "locks", "trash"},
@@ -76,6 +77,9 @@ func (d *doctor) foreign() error {
 				d.add("", false, "%q is not part of a store", filepath.Join(folder, e.Name()))
 			}
 		}
+	}
+	if _, err := d.c.Profiles(); err != nil {
+		d.add("", false, "%v", err)
 	}
 	return nil
 }
@@ -136,7 +140,8 @@ func (d *doctor) reopen(id string) bool {
 }
 
 // gaps reports ranges of output that are missing in the middle of a log. What
-// is missing at its front is retention.
+// is missing at its front is retention, and what a restart of the machine left
+// out is known.
 func (d *doctor) gaps(id string, f *store.Follower) {
 	at, _, err := f.Bounds()
 	buf := make([]byte, 256<<10)
@@ -145,7 +150,11 @@ func (d *doctor) gaps(id string, f *store.Follower) {
 		n, err = f.ReadAt(buf, at)
 		at += int64(n)
 		if gap, ok := errors.AsType[*store.GapError](err); ok {
-			d.add(id, false, "output from %d to %d is missing", gap.From, gap.To)
+			problem := fmt.Sprintf("output from %d to %d is missing", gap.From, gap.To)
+			if gap.Restart() {
+				problem += ": the log goes on there since the machine restarted"
+			}
+			d.found = append(d.found, Finding{Session: id, Problem: problem, Known: gap.Restart()})
 			at, err = gap.To, nil
 		}
 	}

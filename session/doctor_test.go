@@ -17,7 +17,7 @@ type ward struct {
 	t   *testing.T
 	dir string
 
-	good, held, empty, newer, holed, torn, crashed, cut, half, lockless string // ids
+	good, held, empty, newer, holed, torn, crashed, cut, half, lockless, restarted string // ids
 }
 
 // in is the path of a file of a session.
@@ -72,8 +72,16 @@ func newWard(t *testing.T) *ward {
 	}
 	w.write(filepath.Join(w.dir, "locks", w.lockless+".lock"), "")
 	w.write(filepath.Join(w.dir, "locks", "probe-123.lock"), "")
+	w.restarted = over("echo", "hello")
+	w.change(w.in(w.restarted, "session.json"), `"state":"ended"`, `"state":"running"`)
+	w.change(w.in(w.restarted, "session.json"), process.BootID(), "another boot")
+	if _, err := first.Resume(w.restarted); err != nil {
+		t.Fatal(err)
+	}
+	waitOver(t, first, w.restarted)
 	w.write(w.in("notes.txt"), "mine")
 	w.write(filepath.Join(w.dir, "README"), "mine")
+	w.write(filepath.Join(w.dir, "profiles.json"), `{"x":{}}`)
 	return w
 }
 
@@ -87,22 +95,24 @@ func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Finding{
-		{w.empty, "unreadable", false},
-		{w.newer, "written by a newer", false},
-		{w.holed, "output from 1000 to 2000 is missing", false},
-		{w.torn, "1 damaged lines", false},
-		{w.torn, "unfinished line", true},
-		{w.crashed, "claimed to be running", true},
-		{w.cut, "half written", true},
-		{w.half, "half made", true},
-		{w.lockless, "lock file without a session", true},
-		{"", `"sessions/notes.txt"`, false},
-		{"", `"README"`, false},
+		{w.empty, "unreadable", false, false},
+		{w.newer, "written by a newer", false, false},
+		{w.holed, "output from 1000 to 2000 is missing", false, false},
+		{w.torn, "1 damaged lines", false, false},
+		{w.torn, "unfinished line", true, false},
+		{w.crashed, "claimed to be running", true, false},
+		{w.cut, "half written", true, false},
+		{w.half, "half made", true, false},
+		{w.lockless, "lock file without a session", true, false},
+		{"", `"sessions/notes.txt"`, false, false},
+		{"", `"README"`, false, false},
+		{"", `profiles.json, line 1: profile "x": has no "start"`, false, false},
+		{w.restarted, "the log goes on there since the machine restarted", false, true},
 	}
 	for _, want := range want {
 		n := 0
 		for _, f := range found {
-			if f.Session == want.Session && strings.Contains(f.Problem, want.Problem) && f.Repaired == want.Repaired {
+			if f.Session == want.Session && strings.Contains(f.Problem, want.Problem) && f.Repaired == want.Repaired && f.Known == want.Known {
 				n++
 			}
 		}
@@ -122,8 +132,8 @@ func TestDoctorFindsAllDamageAndRepairsWhatIsSafe(t *testing.T) {
 		}
 	}
 	again, err := c.Doctor()
-	if err != nil || len(again) != 6 {
-		t.Errorf("the second time = %+v, %v; want only the 6 that are not repaired", again, err)
+	if err != nil || len(again) != 8 {
+		t.Errorf("the second time = %+v, %v; want only the 8 that are not repaired", again, err)
 	}
 	end(false)
 	checkLeases(t, c)

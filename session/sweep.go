@@ -64,7 +64,7 @@ func (c *Controller) sweep() (found []Finding, err error) {
 			err = errors.Join(w.Close(), lease.Release())
 		}
 		if !errors.Is(err, leasefs.ErrHeld) {
-			found = append(found, Finding{id, "half written", err == nil})
+			found = append(found, Finding{Session: id, Problem: "half written", Repaired: err == nil})
 		}
 	}
 	swept, _, err := c.sweepLocks()
@@ -76,7 +76,7 @@ func (c *Controller) sweepMoves() (found []Finding, err error) {
 	ids, err := c.store.Leftovers()
 	for _, id := range ids {
 		if err := c.remove(id); !errors.Is(err, leasefs.ErrHeld) {
-			found = append(found, Finding{id, "half made or half removed", err == nil})
+			found = append(found, Finding{Session: id, Problem: "half made or half removed", Repaired: err == nil})
 		}
 	}
 	return found, err
@@ -113,7 +113,7 @@ func (c *Controller) sweepLocks() (found []Finding, marked []string, err error) 
 		}
 		// There is nothing to remove but the lock file, under its own lock.
 		if err := c.remove(id); !errors.Is(err, leasefs.ErrHeld) {
-			found = append(found, Finding{id, "lock file without a session", errors.Is(err, store.ErrNotFound)})
+			found = append(found, Finding{Session: id, Problem: "lock file without a session", Repaired: errors.Is(err, store.ErrNotFound)})
 		}
 	}
 	return found, marked, nil

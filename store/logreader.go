@@ -24,6 +24,13 @@ func (e *GapError) Error() string {
 	return fmt.Sprintf("output from %d to %d is gone", e.From, e.To)
 }
 
+// Restart reports whether a gap that begins behind the last byte before it is
+// one that a restart of the machine makes on purpose, or several of them.
+func (e *GapError) Restart() bool {
+	n := e.To - e.From
+	return n > 0 && n%holeSize == 0
+}
+
 // A logReader reads the output of one session, by offset. It is for one
 // goroutine. It keeps the segment that it read last open, so that retention
 // does not take that from under it.
