@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"holdfast/cli"
 	"holdfast/leasefs"
@@ -41,7 +43,7 @@ func (f *serveFlags) open(dir string, super *supervisor) (*listeners, error) {
 		tcp, err = net.ListenTCP("tcp", f.listen)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w; --listen with port 0 takes a free one", err)
+		return nil, f.portTaken(err)
 	}
 	if err != nil {
 		return nil, err
@@ -56,6 +58,20 @@ func (f *serveFlags) open(dir string, super *supervisor) (*listeners, error) {
 		return nil, err
 	}
 	return ls, nil
+}
+
+// portTaken says what to do about a port that another program has, and whether
+// that is a server like this one.
+func (f *serveFlags) portTaken(err error) error {
+	whose := ""
+	ask := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}} // by no proxy
+	if resp, err := ask.Get(f.url(f.listen) + "/status"); err == nil {
+		resp.Body.Close()
+		if resp.Header.Get("WWW-Authenticate") == realm {
+			whose = ", by the holdfast server of another store"
+		}
+	}
+	return fmt.Errorf("%w%s; give --listen another port, or port 0 for a free one", err, whose)
 }
 
 // url is what a browser on this machine, or one that uses the first allowed

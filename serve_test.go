@@ -230,9 +230,15 @@ func TestAPortInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ln.Close()
+	go http.Serve(ln, http.NotFoundHandler())
 	_, err = runServe(t, filepath.Join(t.TempDir(), "store"), "--listen", ln.Addr().String())
-	if err == nil || !strings.Contains(err.Error(), "--listen with port 0 takes a free one") {
-		t.Errorf("error = %v, want a hint at --listen", err)
+	if want := "address already in use; give --listen another port, or port 0 for a free one"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error = %v, want it to end in %q", err, want)
+	}
+	other := mustServe(t, filepath.Join(t.TempDir(), "store"))
+	_, err = runServe(t, filepath.Join(t.TempDir(), "store"), "--listen", strings.TrimPrefix(other.url, "http://"))
+	if want := "address already in use, by the holdfast server of another store; give --listen another port, or port 0 for a free one"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error = %v, want it to end in %q", err, want)
 	}
 }
 

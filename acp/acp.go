@@ -86,8 +86,9 @@ func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 	case <-ctx.Done():
 	}
 	c.end()
-	if errors.Is(err, io.EOF) {
-		err = nil
+	if err == nil || errors.Is(err, io.EOF) {
+		cfg.Log.Info("connection ended")
+		return nil
 	}
 	cfg.Log.Info("connection ended", "err", err)
 	return err
