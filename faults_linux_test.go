@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"net/http"
 	"os"
@@ -39,26 +40,30 @@ func newDisk(t *testing.T, options string) *disk {
 		t.Fatal(err)
 	}
 	dir, exe := t.TempDir(), filepath.Join(t.TempDir(), "holdfast")
-	keeper := exec.Command("sh", "-c", keepMount, "sh", options, dir, exe, self)
-	keeper.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	keeper, line := startKeeper(t, syscall.CLONE_NEWNS, keepMount, options, dir, exe, self)
+	if line != "mounted\n" {
+		t.Fatalf("mount prints %q", line)
+	}
+	pid := strconv.Itoa(keeper)
+	return &disk{t: t, pid: pid, dir: dir, path: filepath.Join("/proc", pid, "root", dir), exe: exe}
+}
+
+// startKeeper runs a script in namespaces of its own, which keeps a mount until
+// its standard input, and with it the test, ends. It returns the pid, and the
+// first line that the script prints.
+func startKeeper(t *testing.T, namespaces uintptr, script string, args ...string) (pid int, line string) {
+	t.Helper()
+	keeper := exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
+	keeper.SysProcAttr = &syscall.SysProcAttr{Unshareflags: namespaces}
 	keeper.Stderr = t.Output()
-	stdin, err := keeper.StdinPipe() // cat ends with this process
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := keeper.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := keeper.Start(); err != nil {
+	stdin, err1 := keeper.StdinPipe()
+	stdout, err2 := keeper.StdoutPipe()
+	if err := cmp.Or(err1, err2, keeper.Start()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stdin.Close(); keeper.Wait() })
-	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "mounted\n" {
-		t.Fatalf("mount prints %q, %v", line, err)
-	}
-	pid := strconv.Itoa(keeper.Process.Pid)
-	return &disk{t: t, pid: pid, dir: dir, path: filepath.Join("/proc", pid, "root", dir), exe: exe}
+	line, _ = bufio.NewReader(stdout).ReadString('\n')
+	return keeper.Process.Pid, line
 }
 
 // keepMount mounts a tmpfs and keeps it. The script that goes there is not

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -113,24 +112,10 @@ func (v *volume) host(name string) *sharedHost {
 	t.Helper()
 	h := &sharedHost{volume: v, name: name, exe: filepath.Join(t.TempDir(), "holdfast"), link: newLink(t, v.addr)}
 	_, port, _ := net.SplitHostPort(h.link.ln.Addr().String())
-	keeper := exec.Command("sh", "-c", keepHost, "sh", name, v.volfile("client", fmt.Sprintf(clientVolume, port)), v.dir, h.exe, buildHoldfast(t),
-		v.volfile("boot", rand.Text()+"\n"))
-	keeper.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS}
-	keeper.Stderr = t.Output()
-	stdin, err := keeper.StdinPipe() // cat ends with this process
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := keeper.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := keeper.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stdin.Close(); keeper.Wait() })
-	if _, err := fmt.Fscanf(bufio.NewReader(stdout), "mounted %d\n", &h.client); err != nil {
-		t.Fatalf("mount on %s: %v", name, err)
+	_, line := startKeeper(t, syscall.CLONE_NEWNS|syscall.CLONE_NEWUTS, keepHost,
+		name, v.volfile("client", fmt.Sprintf(clientVolume, port)), v.dir, h.exe, buildHoldfast(t), v.volfile("boot", rand.Text()+"\n"))
+	if _, err := fmt.Sscanf(line, "mounted %d\n", &h.client); err != nil {
+		t.Fatalf("mount on %s prints %q: %v", name, line, err)
 	}
 	return h
 }

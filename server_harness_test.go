@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -41,17 +40,7 @@ func TestMain(m *testing.M) {
 	if binDir != "" {
 		os.RemoveAll(binDir)
 	}
-	if code == 0 {
-		if left := leaks.Goroutines("holdfast"); left != "" {
-			fmt.Fprintf(os.Stderr, "goroutines left by the tests:\n%s\n", left)
-			code = 1
-		}
-		if held := leasefs.Held(); len(held) > 0 {
-			fmt.Fprintf(os.Stderr, "leases left by the tests: %q\n", held)
-			code = 1
-		}
-	}
-	os.Exit(code)
+	os.Exit(leaks.Check(os.Stderr, code, "holdfast", leasefs.Held))
 }
 
 // A testServer is a whole server on a loopback port and a unix socket, with

@@ -27,31 +27,37 @@ func everyRoute(ts *testServer, id string) (all [][2]string) {
 	return append(all, [][2]string{{"GET", "/"}, {"GET", "/app.js"}, {"GET", "/nowhere"}, {"OPTIONS", "/sessions"}, {"POST", "/"}}...)
 }
 
-// A page that has made its own name point here gets nothing, whatever it asks
-// for, and whatever it has.
-func TestEveryRouteRefusesAForeignName(t *testing.T) {
+// onEveryRoute asks something on each route of a server with a session, and
+// checks that the session is then as it was.
+func onEveryRoute(t *testing.T, ask func(ts *testServer, method, path string)) {
+	t.Helper()
 	ts := startServer(t, nil)
 	v := ts.bind("cat")
 	before := ts.do("GET", "/sessions", "").body
 	for _, rt := range everyRoute(ts, v.ID) {
-		a := ts.doTCP(rt[0], rt[1], "", append(bearer(testToken), "Host", "evil.example", "X-Forwarded-Host", "localhost", "Origin", "http://evil.example",
-			"Sec-Fetch-Site", "same-origin", "Cookie", cookieOf(ts)+"="+ts.s.key.cookie)...)
-		wantProblem(t, a, http.StatusMisdirectedRequest, "unknown-host")
+		ask(ts, rt[0], rt[1])
 	}
 	if after := ts.do("GET", "/sessions", "").body; after != before {
 		t.Errorf("sessions were %s, and are %s", before, after)
 	}
 }
 
+// A page that has made its own name point here gets nothing, whatever it asks
+// for, and whatever it has.
+func TestEveryRouteRefusesAForeignName(t *testing.T) {
+	onEveryRoute(t, func(ts *testServer, method, path string) {
+		a := ts.doTCP(method, path, "", append(bearer(testToken), "Host", "evil.example", "X-Forwarded-Host", "localhost", "Origin", "http://evil.example",
+			"Sec-Fetch-Site", "same-origin", "Cookie", cookieOf(ts)+"="+ts.s.key.cookie)...)
+		wantProblem(t, a, http.StatusMisdirectedRequest, "unknown-host")
+	})
+}
+
 // Of a page of another origin, another port of this host is one, no request
 // that changes anything is done, although the browser sends the cookie.
 func TestEveryChangeIsRefusedToOtherOrigins(t *testing.T) {
-	ts := startServer(t, nil)
-	v := ts.bind("cat")
-	before := ts.do("GET", "/sessions", "").body
-	for _, rt := range everyRoute(ts, v.ID) {
-		if rt[0] == "GET" || rt[0] == "OPTIONS" {
-			continue
+	onEveryRoute(t, func(ts *testServer, method, path string) {
+		if method == "GET" || method == "OPTIONS" {
+			return
 		}
 		for _, headers := range [][]string{
 			{"Sec-Fetch-Site", "cross-site"},
@@ -59,26 +65,20 @@ func TestEveryChangeIsRefusedToOtherOrigins(t *testing.T) {
 			{"Origin", "http://127.0.0.1:1"}, // a browser without Sec-Fetch-Site
 			{"Origin", "null"},
 		} {
-			a := ts.doTCP(rt[0], rt[1], `{}`, append(headers, "Cookie", cookieOf(ts)+"="+ts.s.key.cookie)...)
+			a := ts.doTCP(method, path, `{}`, append(headers, "Cookie", cookieOf(ts)+"="+ts.s.key.cookie)...)
 			wantProblem(t, a, http.StatusForbidden, "cross-origin")
 		}
-	}
-	if after := ts.do("GET", "/sessions", "").body; after != before {
-		t.Errorf("sessions were %s, and are %s", before, after)
-	}
+	})
 }
 
 // What such a page may send, a GET, changes nothing, and nothing of the answer
 // may be read by it.
 func TestOtherOriginsReadNothing(t *testing.T) {
-	ts := startServer(t, nil)
-	v := ts.bind("cat")
-	before := ts.do("GET", "/sessions", "").body
-	for _, rt := range everyRoute(ts, v.ID) {
-		if rt[0] != "GET" {
-			continue
+	onEveryRoute(t, func(ts *testServer, method, path string) {
+		if method != "GET" {
+			return
 		}
-		r := ts.request("GET", rt[1], "", "Sec-Fetch-Site", "same-site", "Origin", "http://127.0.0.1:1", "Cookie", cookieOf(ts)+"="+ts.s.key.cookie)
+		r := ts.request("GET", path, "", "Sec-Fetch-Site", "same-site", "Origin", "http://127.0.0.1:1", "Cookie", cookieOf(ts)+"="+ts.s.key.cookie)
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func TestOtherOriginsReadNothing(t *testing.T) {
 		resp.Body.Close() // a stream has no end
 		for name := range resp.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("GET %s: %s", rt[1], name)
+				t.Errorf("GET %s: %s", path, name)
 			}
 		}
 		for name, want := range map[string]string{
@@ -94,13 +94,10 @@ func TestOtherOriginsReadNothing(t *testing.T) {
 			"Cross-Origin-Opener-Policy": "same-origin", "Referrer-Policy": "no-referrer",
 		} {
 			if got := resp.Header.Get(name); got != want {
-				t.Errorf("GET %s: %s = %q, want %q", rt[1], name, got, want)
+				t.Errorf("GET %s: %s = %q, want %q", path, name, got, want)
 			}
 		}
-	}
-	if after := ts.do("GET", "/sessions", "").body; after != before {
-		t.Errorf("sessions were %s, and are %s", before, after)
-	}
+	})
 }
 
 // The server of another port of this host is sent the cookie by browsers. It

@@ -19,16 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if left := leaks.Goroutines("holdfast/"); left != "" && code == 0 {
-		fmt.Fprintf(os.Stderr, "goroutines left by the tests:\n%s\n", left)
-		code = 1
-	}
-	if held := leasefs.Held(); len(held) > 0 {
-		fmt.Fprintf(os.Stderr, "leases left by the tests: %q\n", held)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(leaks.Check(os.Stderr, m.Run(), "holdfast/", leasefs.Held))
 }
 
 // A client is the other end of a connection in this process.

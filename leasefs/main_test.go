@@ -38,12 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	code := m.Run()
-	if left := leaks.Goroutines("holdfast/leasefs."); left != "" && code == 0 {
-		fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", left)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(leaks.Check(os.Stderr, m.Run(), "holdfast/leasefs.", Held))
 }
 
 // self is this process as the tests name it.

@@ -31,14 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	code := m.Run()
-	if code == 0 {
-		if left := leaks.Goroutines("holdfast/store."); left != "" {
-			fmt.Fprintf(os.Stderr, "goroutines left by the tests:\n%s\n", left)
-			code = 1
-		}
-	}
-	os.Exit(code)
+	os.Exit(leaks.Check(os.Stderr, m.Run(), "holdfast/store.", nil))
 }
 
 // startRole starts the test binary again in a role, its stderr joined to the

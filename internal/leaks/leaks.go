@@ -3,6 +3,8 @@
 package leaks
 
 import (
+	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"time"
@@ -10,6 +12,24 @@ import (
 
 // patience is how long goroutines may take to end. A test changes it.
 var patience = 5 * time.Second
+
+// Check returns code, which m.Run returned, or 1 and says why if the tests
+// passed and left goroutines that have mark in them, or leases: held lists
+// those, and may be nil.
+func Check(w io.Writer, code int, mark string, held func() []string) int {
+	if code != 0 {
+		return code
+	}
+	if left := Goroutines(mark); left != "" {
+		fmt.Fprintf(w, "goroutines left by the tests:\n%s\n", left)
+		code = 1
+	}
+	if held != nil && len(held()) > 0 {
+		fmt.Fprintf(w, "leases left by the tests: %q\n", held())
+		code = 1
+	}
+	return code
+}
 
 // Goroutines returns the stacks of goroutines, other than the caller's, that
 // have mark in them, such as the path of a package. It gives them a moment to
