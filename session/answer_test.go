@@ -127,7 +127,8 @@ func TestServerAnswersUntilATerminalIsLive(t *testing.T) {
 func TestQueryIsAnsweredOnceWhileTerminalsComeAndGo(t *testing.T) {
 	c := open(t, t.TempDir())
 	v := asker(t, c)
-	var asking sync.Mutex // a terminal that goes while it is asked gives no answer
+	var asking sync.Mutex   // a terminal that goes while it is asked gives no answer
+	var inside sync.RWMutex // read-locked by each terminal that is there
 	var all sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
 	defer all.Wait()
@@ -136,24 +137,33 @@ func TestQueryIsAnsweredOnceWhileTerminalsComeAndGo(t *testing.T) {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				visit, done := context.WithTimeout(ctx, time.Duration(rand.IntN(8_000))*time.Microsecond)
+				inside.RLock()
 				answerAsTerminal(t, visit, c, v.ID, &asking)
+				inside.RUnlock()
 				done()
 				<-time.After(time.Duration(rand.IntN(4_000)) * time.Microsecond)
 			}
 		})
 	}
-	for n := range 300 {
+	for n := range 100 {
+		alone := n%10 == 9 // or on a busy machine some terminal is always there
+		if alone {
+			inside.Lock()
+		}
 		asking.Lock()
 		typeIn(t, c, v.ID, "G")
 		waitFor(t, c, v.ID, "an answer", func(View) bool { return len(asked(t, c, v.ID)) >= 2*(n+1) })
 		asking.Unlock()
+		if alone {
+			inside.Unlock()
+		}
 		<-time.After(time.Duration(rand.IntN(500)) * time.Microsecond)
 	}
 	cancel()
 	all.Wait()
 	said := asked(t, c, v.ID)
-	if by := strings.Count(said, "T;"); len(said) != 600 || by == 0 || by == 300 {
-		t.Errorf("300 questions were answered %q", said)
+	if by := strings.Count(said, "T;"); len(said) != 200 || by == 0 || by > 90 {
+		t.Errorf("100 questions were answered %q", said)
 	}
 }
 
