@@ -58,7 +58,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	err = f.run(ctx)
 	for _, v := range f.ended {
-		fmt.Fprintf(stderr, "[%s is %s; holdfast run --resume %s goes on with it]\n", cmp.Or(Plain(v.Name), v.ID), endText(&v), shortID(&v))
+		fmt.Fprintf(stderr, "[%s is %s; holdfast run --resume %s goes on with it]\n", cmp.Or(Plain(v.Name), shortID(&v)), endText(&v), shortID(&v))
 	}
 	return err
 }

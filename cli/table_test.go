@@ -41,6 +41,23 @@ func TestTablesFitEveryTerminal(t *testing.T) {
 	}
 }
 
+// What a profile makes of its program says less than its name.
+func TestAListHasTheNamesOfProfiles(t *testing.T) {
+	v := session.View{ID: "33333333-dddd", State: "running", Profile: "claude", Argv: []string{"agent", "--session-id", "33333333-dddd"}}
+	var b strings.Builder
+	if err := printSessions(screen{Writer: &b}, []session.View{v}, 8, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Fields(b.String()), "claude"; got[len(got)-1] != want || strings.Contains(b.String(), "--session-id") {
+		t.Errorf("the list is %q, want %q as what runs", b.String(), want)
+	}
+	for query, want := range map[string]bool{"laude": true, "session-id": true, "CLAUDE": true, "gemini": false} {
+		if got := (session.Filter{Query: query}).Match(&v); got != want {
+			t.Errorf("a search for %q finds it: %t, want %t", query, got, want)
+		}
+	}
+}
+
 func TestTheLastColumnIsCutFirst(t *testing.T) {
 	tab := table{{"A", "B", "C"}, {"first", "the second", "the third column"}}
 	for width, want := range map[int]string{
