@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"context"
 	"time"
 )
 
@@ -46,31 +45,28 @@ func (q *queue) answer(data []byte) {
 		return
 	}
 	q.items = append(q.items, &item{
-		data: data, answer: true, deadline: time.Now().Add(answerPatience), done: make(chan struct{}),
+		data: data, size: len(data), answer: true, deadline: time.Now().Add(answerPatience), done: make(chan struct{}),
 	})
 	q.answers += len(data)
 	mine := q.opened && !q.busy
 	q.busy = q.busy || mine
 	q.mu.Unlock()
 	if mine {
-		go q.typeAll()
+		go q.typeAll(q.next())
 	}
 }
 
-// typeAnswer gives answers to the terminal, unless they come too late or the line
-// that they would make is too long.
-func (q *queue) typeAnswer(it *item) {
-	if q.checkLine(it.data) != nil || time.Now().After(it.deadline) {
-		return
+// admitAnswer refuses answers that come too late, and those that would make too
+// long a line. Nobody asks why.
+func (q *queue) admitAnswer(it *item) error {
+	if time.Now().After(it.deadline) {
+		return ErrNotTaken
 	}
 	if q.mode.Canonical {
 		if q.inLine+len(it.data) > maxLineAnswers {
-			return
+			return ErrLineTooLong
 		}
 		q.inLine += len(it.data)
 	}
-	ctx, cancel := context.WithDeadline(context.Background(), it.deadline)
-	defer cancel()
-	n, _ := q.l.proc.Write(ctx, it.data)
-	q.line, _ = q.line.Type(q.mode, it.data[:n])
+	return nil
 }

@@ -279,7 +279,7 @@ func TestAnswersLeaveRoomInALine(t *testing.T) {
 func TestAnswerThatIsLateIsNotTyped(t *testing.T) {
 	c := open(t, t.TempDir())
 	v := newSession(t, c, "cat")
-	c.lookup(v.ID).input.typeAnswer(&item{data: []byte("late"), answer: true, deadline: time.Now()})
+	c.lookup(v.ID).input.typeNow(&item{data: []byte("late"), answer: true, deadline: time.Now(), done: make(chan struct{})})
 	typeIn(t, c, v.ID, "typed\n")
 	waitOutput(t, c, v.ID, "typed\r\n")
 	if got := output(t, c, v.ID); strings.Contains(got, "late") {

@@ -99,7 +99,7 @@ func startHolder(t *testing.T, dir, id string) (session string, end func(kill bo
 
 // open returns a controller on the store in dir. The end of the test checks
 // what must be true of any store that was closed.
-func open(t *testing.T, dir string, change ...func(*Config)) *Controller {
+func open(t testing.TB, dir string, change ...func(*Config)) *Controller {
 	t.Helper()
 	st, err := store.Open(dir, store.Options{Boot: process.BootID()})
 	if err != nil {
@@ -125,7 +125,7 @@ func open(t *testing.T, dir string, change ...func(*Config)) *Controller {
 
 // checkClosed fails the test if a closed controller left a lease, a claim to
 // a live program, a program, or an unfinished file.
-func checkClosed(t *testing.T, c *Controller) {
+func checkClosed(t testing.TB, c *Controller) {
 	t.Helper()
 	checkLeases(t, c)
 	ids, err := c.store.IDs()
@@ -155,7 +155,7 @@ func checkClosed(t *testing.T, c *Controller) {
 
 // checkLeases fails the test unless this process holds exactly the leases of
 // the sessions that it has a writer for.
-func checkLeases(t *testing.T, c *Controller) {
+func checkLeases(t testing.TB, c *Controller) {
 	t.Helper()
 	if trouble := leaseTrouble(c); trouble != "" {
 		t.Error(trouble)
@@ -188,7 +188,7 @@ func leaseTrouble(c *Controller) string {
 }
 
 // newSession starts argv without binding it.
-func newSession(t *testing.T, c *Controller, argv ...string) View {
+func newSession(t testing.TB, c *Controller, argv ...string) View {
 	t.Helper()
 	v, err := c.Create(Spec{Argv: argv, Cwd: t.TempDir()})
 	if err != nil {
@@ -198,7 +198,7 @@ func newSession(t *testing.T, c *Controller, argv ...string) View {
 }
 
 // wait waits until a session is as cond says.
-func waitFor(t *testing.T, c *Controller, id, what string, cond func(View) bool) View {
+func waitFor(t testing.TB, c *Controller, id, what string, cond func(View) bool) View {
 	t.Helper()
 	f, err := c.Follow(id)
 	if err != nil {
@@ -235,7 +235,7 @@ func waitOver(t *testing.T, c *Controller, id string) View {
 }
 
 // output is all that the log of a session has.
-func output(t *testing.T, c *Controller, id string) string {
+func output(t testing.TB, c *Controller, id string) string {
 	t.Helper()
 	f, err := c.Follow(id)
 	if err != nil {
@@ -257,13 +257,13 @@ func output(t *testing.T, c *Controller, id string) string {
 }
 
 // waitOutput waits until the log of a session contains text.
-func waitOutput(t *testing.T, c *Controller, id, text string) {
+func waitOutput(t testing.TB, c *Controller, id, text string) {
 	t.Helper()
 	waitFor(t, c, id, fmt.Sprintf("output %q", text), func(View) bool { return strings.Contains(output(t, c, id), text) })
 }
 
 // typeIn types text and wants it taken.
-func typeIn(t *testing.T, c *Controller, id, text string) Receipt {
+func typeIn(t testing.TB, c *Controller, id, text string) Receipt {
 	t.Helper()
 	r, err := c.Input(t.Context(), id, Input{Data: []byte(text)})
 	if err != nil || r.Written != len(text) {

@@ -66,8 +66,9 @@ func (c *Controller) Input(ctx context.Context, id string, in Input) (Receipt, e
 }
 
 // A queue types the inputs of one life in the order in which they came. The
-// sender that finds it idle starts a goroutine that types until the line is
-// empty. No sender types by itself: its wait may end before the typing does.
+// sender that finds it idle types what the terminal takes of its own at once. A
+// goroutine does the rest, until the line is empty: the wait of a sender may
+// end before that.
 type queue struct {
 	l       *live
 	timeout time.Duration
@@ -91,11 +92,12 @@ type queue struct {
 // An item is one input on its way.
 type item struct {
 	data     []byte
+	size     int  // of data, as the queue counts it
 	answer   bool // to what the program asked: no input
 	end      bool // Input.End
 	deadline time.Time
-	done     chan struct{} // closed when receipt and err are set
-	receipt  Receipt
+	done     chan struct{} // closed when the next two are final
+	receipt  Receipt       // so far
 	err      error
 }
 
@@ -103,7 +105,7 @@ func newQueue(l *live, timeout time.Duration) *queue { return &queue{l: l, timeo
 
 // push types in, or waits until it has been typed.
 func (q *queue) push(ctx context.Context, in Input) (Receipt, error) {
-	it := &item{data: in.Data, end: in.End, deadline: time.Now().Add(q.timeout), done: make(chan struct{})}
+	it := &item{data: in.Data, size: len(in.Data), end: in.End, deadline: time.Now().Add(q.timeout), done: make(chan struct{})}
 	q.mu.Lock()
 	if first, err := q.receipts.find(in, it); first != nil || err != nil {
 		q.mu.Unlock()
@@ -121,7 +123,7 @@ func (q *queue) push(ctx context.Context, in Input) (Receipt, error) {
 	q.busy = q.busy || mine
 	q.mu.Unlock()
 	if mine {
-		go q.typeAll()
+		q.typeFirst()
 	}
 	return q.await(ctx, it)
 }
@@ -183,7 +185,7 @@ func (q *queue) withdraw(it *item) {
 	for i, other := range q.items {
 		if other == it {
 			q.items = append(q.items[:i], q.items[i+1:]...)
-			q.bytes -= len(it.data)
+			q.bytes -= it.size
 			q.receipts.forget(it)
 			it.finish(Receipt{}, q.notTaken(0))
 			return
@@ -203,7 +205,7 @@ func (q *queue) open() {
 	q.busy = q.busy || mine
 	q.mu.Unlock()
 	if mine {
-		go q.typeAll()
+		go q.typeAll(q.next())
 	}
 }
 
@@ -213,78 +215,119 @@ func (q *queue) close(err error) {
 	defer q.mu.Unlock()
 	q.closed = err
 	for _, it := range q.items {
-		q.removedLocked(it, len(it.data))
+		q.removedLocked(it)
 		q.receipts.forget(it)
 		it.finish(Receipt{}, err)
 	}
 	q.items = nil
 }
 
-// typeAll types until the line is empty.
-func (q *queue) typeAll() {
-	for q.typeNext() {
+// typeFirst types the first item in line as far as that takes no wait. The
+// caller is busy, and is so no more.
+func (q *queue) typeFirst() {
+	it := q.next()
+	if !q.typeNow(it) {
+		go func() {
+			q.typeRest(it)
+			q.typeAll(q.next())
+		}()
+	} else if it = q.next(); it != nil {
+		go q.typeAll(it)
 	}
 }
 
-// typeNext types the first item in line, if there is one. The caller is busy.
-func (q *queue) typeNext() bool {
+// typeAll types an item and all that are in line behind it. The caller is busy,
+// and is so no more.
+func (q *queue) typeAll(it *item) {
+	for ; it != nil; it = q.next() {
+		if !q.typeNow(it) {
+			q.typeRest(it)
+		}
+	}
+}
+
+// next takes the first item out of the line. Without one it returns nil, and
+// nobody is busy any more.
+func (q *queue) next() *item {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	if len(q.items) == 0 {
 		q.busy = false
-		q.mu.Unlock()
-		return false
+		return nil
 	}
 	it := q.items[0]
 	q.items = q.items[1:]
-	q.mu.Unlock()
+	return it
+}
 
-	n := len(it.data)
-	receipt, err := q.typeOut(it)
-	q.mu.Lock()
-	q.removedLocked(it, n)
-	if err != nil && receipt.Written == 0 {
-		q.receipts.forget(it) // a repetition may still type it
+// typeNow types what the terminal takes of an item at once, and reports whether
+// that was the end of it.
+func (q *queue) typeNow(it *item) bool {
+	err := q.admit(it)
+	if err == nil {
+		_, it.receipt.Cursor = q.l.w.Bounds()
+		it.receipt.Written, err = q.l.proc.TryWrite(it.data)
 	}
-	q.mu.Unlock()
-	it.finish(receipt, err)
+	if err == nil && it.receipt.Written < len(it.data) {
+		return false
+	}
+	q.finish(it, err)
 	return true
 }
 
-// removedLocked follows the end of an item of n bytes.
-func (q *queue) removedLocked(it *item, n int) {
-	if it.answer {
-		q.answers -= n
-	} else {
-		q.bytes -= n
+// typeRest types what typeNow has left of an item.
+func (q *queue) typeRest(it *item) {
+	ctx, cancel := context.WithDeadline(context.Background(), it.deadline)
+	defer cancel()
+	n, err := q.l.proc.Write(ctx, it.data[it.receipt.Written:])
+	it.receipt.Written += n
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = q.notTaken(it.receipt.Written)
 	}
+	q.finish(it, err)
 }
 
-// typeOut gives one input to the terminal.
-func (q *queue) typeOut(it *item) (Receipt, error) {
-	if it.answer {
-		q.typeAnswer(it)
-		return Receipt{}, nil
-	}
+// admit prepares an item to be typed, or says why it is not.
+func (q *queue) admit(it *item) error {
 	if err := q.checkLine(it.data); err != nil {
-		return Receipt{}, err
+		return err
 	}
+	if it.answer {
+		return q.admitAnswer(it)
+	}
+	q.inLine = 0
 	if it.end {
 		it.data = q.line.End(q.mode)
 	}
-	_, end := q.l.w.Bounds()
-	ctx, cancel := context.WithDeadline(context.Background(), it.deadline)
-	defer cancel()
-	n, err := q.l.proc.Write(ctx, it.data)
-	typed := it.data[:n]
-	q.l.c.meter.Input.Add(int64(n))
-	q.inLine = 0
-	q.line, _ = q.line.Type(q.mode, typed)
-	q.l.idle.touch()
-	q.l.typed(q.turn.add(typed, end, q.mode.Hidden))
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = q.notTaken(n)
+	return nil
+}
+
+// finish follows what was typed of an item, and tells its sender.
+func (q *queue) finish(it *item, err error) {
+	if typed := it.data[:it.receipt.Written]; it.receipt.Written > 0 {
+		q.line, _ = q.line.Type(q.mode, typed)
+		if !it.answer {
+			q.l.c.meter.Input.Add(int64(len(typed)))
+			q.l.idle.touch()
+			q.l.typed(q.turn.add(typed, it.receipt.Cursor, q.mode.Hidden))
+		}
 	}
-	return Receipt{n, end}, gone(err)
+	q.mu.Lock()
+	q.removedLocked(it)
+	if err != nil && it.receipt.Written == 0 {
+		q.receipts.forget(it) // a repetition may still type it
+	}
+	q.mu.Unlock()
+	it.finish(it.receipt, gone(err))
+}
+
+// removedLocked follows the end of an item.
+func (q *queue) removedLocked(it *item) {
+	if it.answer {
+		q.answers -= it.size
+	} else {
+		q.bytes -= it.size
+	}
 }
 
 // checkLine refuses what a terminal in line mode would cut without a word.

@@ -15,8 +15,8 @@ import (
 // taken until it is free again.
 //
 // Its goroutines: run, from publish on, which reads the program's output and
-// ends the life; one writer while there is input that nobody's request waits
-// with; timers for idle and fsync, which do nothing once the writer is closed.
+// ends the life; one writer while there is input that the terminal does not take
+// at once; timers for idle and fsync, which do nothing once the writer is closed.
 type live struct {
 	c     *Controller
 	id    string

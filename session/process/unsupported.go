@@ -43,6 +43,7 @@ func EndLeftovers(Identity) bool { return false }
 func (*Process) Identity() Identity                         { panic(errors.ErrUnsupported) }
 func (*Process) Read([]byte) (int, error)                   { panic(errors.ErrUnsupported) }
 func (*Process) Write(context.Context, []byte) (int, error) { panic(errors.ErrUnsupported) }
+func (*Process) TryWrite([]byte) (int, error)               { panic(errors.ErrUnsupported) }
 func (*Process) Resize(cols, rows uint16) error             { panic(errors.ErrUnsupported) }
 func (*Process) Signal(string) error                        { panic(errors.ErrUnsupported) }
 func (*Process) Stop(time.Duration)                         { panic(errors.ErrUnsupported) }

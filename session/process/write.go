@@ -46,28 +46,47 @@ func (p *Process) Write(ctx context.Context, b []byte) (int, error) {
 	}
 }
 
+// TryWrite types as much of b as the terminal takes at once, and returns how
+// many bytes that is: fewer than all, without an error, are for Write to go on
+// with. The errors are those of Write.
+func (p *Process) TryWrite(b []byte) (n int, err error) {
+	if p.hasExited() {
+		return 0, ErrExited
+	}
+	if p.conn.Control(func(fd uintptr) { n, err = put(int(fd), b) }) != nil {
+		return 0, os.ErrClosed
+	}
+	return n, err
+}
+
 // writeAll writes b until the deadline. The error is the terminal's own.
 func (p *Process) writeAll(b []byte) (n int, err error) {
 	_ = p.conn.Write(func(fd uintptr) bool { // Write tells a deadline from a Close
-		for n < len(b) {
-			m, werr := unix.Write(int(fd), b[n:])
-			switch {
-			case m > 0:
-				n += m
-			case werr == unix.EINTR:
-			case werr == unix.EAGAIN, werr == nil:
-				return false
-			case werr == unix.EIO:
-				err = ErrExited
-				return true
-			default:
-				err = fmt.Errorf("write to the terminal: %w", werr)
-				return true
-			}
-		}
-		return true
+		var m int
+		m, err = put(int(fd), b[n:])
+		n += m
+		return n == len(b) || err != nil
 	})
 	return n, err
+}
+
+// put writes as much of b as the terminal takes at once.
+func put(fd int, b []byte) (n int, err error) {
+	for n < len(b) {
+		m, err := unix.Write(fd, b[n:])
+		switch {
+		case m > 0:
+			n += m
+		case err == unix.EINTR:
+		case err == unix.EAGAIN, err == nil:
+			return n, nil
+		case err == unix.EIO:
+			return n, ErrExited
+		default:
+			return n, fmt.Errorf("write to the terminal: %w", err)
+		}
+	}
+	return n, nil
 }
 
 // Close closes the PTY master, which hangs up whoever still has the terminal,

@@ -82,6 +82,38 @@ func TestWriteThatIsCutOffCountsWhatWasTaken(t *testing.T) {
 	}
 }
 
+// What a TryWrite leaves is for a Write; nothing is missing between them, and
+// nothing comes twice.
+func TestTryWriteTypesWhatIsTakenAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "go")
+	p := sh(t, raw+`while [ ! -e "$1" ]; do sleep 0.01; done; head -c 1048576 | sha256sum; exit`, file)
+	readUntil(t, p, "ready")
+	input := pattern(1 << 20)
+	n, err := p.TryWrite(input)
+	if n == 0 || n == len(input) || err != nil {
+		t.Fatalf("TryWrite = %d, %v; want a part of it", n, err)
+	}
+	if n, err := p.TryWrite(input[n:]); n != 0 || err != nil {
+		t.Errorf("TryWrite into a full terminal = %d, %v", n, err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	typeIn(t, p, string(input[n:]))
+	want := fmt.Sprintf("%x", sha256.Sum256(input))
+	if out := string(readAll(t, p)); !strings.HasPrefix(out, want) {
+		t.Errorf("sum of what arrived = %q, want %q", out, want)
+	}
+	p.Wait()
+	if n, err := p.TryWrite(input); n != 0 || !errors.Is(err, ErrExited) {
+		t.Errorf("TryWrite after the exit = %d, %v; want %v", n, err, ErrExited)
+	}
+	p.Close()
+	if n, err := p.TryWrite(input); n != 0 || err == nil {
+		t.Errorf("TryWrite after Close = %d, %v", n, err)
+	}
+}
+
 func TestWriteWithEndedContextTypesNothingMore(t *testing.T) {
 	p := sh(t, raw+`exec sleep 1000`)
 	readUntil(t, p, "ready")
