@@ -177,7 +177,7 @@ func (s *Stream) lookMark() (Event, bool) {
 
 // lookJournal reads what is new in the journal.
 func (s *Stream) lookJournal() error {
-	if s.f.JournalSize() <= s.read {
+	if s.f.Told() <= s.read {
 		return nil
 	}
 	entries, next, err := s.f.Entries(s.read)

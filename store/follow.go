@@ -37,7 +37,7 @@ func (s *Store) Follow(id string) (*Follower, error) {
 }
 
 // Changed returns a channel that is closed at the next change of the log, the
-// journal or the row after this call, or at Writer.Wake. It may be closed
+// row, or the runs and sizes in the journal after this call, or at Writer.Wake. It may be closed
 // without a change. The channel is closed at once for a writer in this
 // process; else the files are looked at every 25 to 250 ms. Once the last
 // Follower of the session in this process is closed it may never be.
@@ -113,6 +113,15 @@ func (f *Follower) JournalSize() int64 {
 		return 0
 	}
 	return info.Size()
+}
+
+// Told returns how much of the journal has runs and sizes, in bytes, or more
+// than that: Entries has more of them only if this is past its last next.
+func (f *Follower) Told() int64 {
+	if w := f.hub.writer.Load(); w != nil {
+		return w.journal.told.Load()
+	}
+	return f.JournalSize()
 }
 
 func (f *Follower) journal() string { return filepath.Join(f.s.folder(f.id), journalFile) }

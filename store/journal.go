@@ -36,6 +36,11 @@ type Entry struct {
 	Modes    string      `json:"modes,omitempty"`   // what brings a fresh terminal to where the output up to At has brought it
 }
 
+// wakes reports whether those who follow a session have to look at the entry:
+// it says what size its terminal has. A turn or a mark of the time comes with
+// every Enter, or second, and would have each of them read the journal.
+func (e *Entry) wakes() bool { return e.Kind == "run" || e.Kind == "size" }
+
 // A journal appends to the journal of one session. Each entry is one line
 // and one write, not synced one by one: a crash of the process leaves whole
 // lines, a crash of the machine may leave a torn or NUL-filled tail, which
@@ -43,6 +48,7 @@ type Entry struct {
 type journal struct {
 	file *os.File
 	end  atomic.Int64 // size in bytes; the writer's own view, not stat's
+	told atomic.Int64 // the same up to the last entry that followers are woken for
 
 	mu sync.Mutex // serialises append
 }
@@ -67,6 +73,7 @@ func openJournal(path string) (*journal, error) {
 	}
 	j := &journal{file: f}
 	j.end.Store(end)
+	j.told.Store(end)
 	return j, nil
 }
 
@@ -108,6 +115,9 @@ func (j *journal) append(e Entry) error {
 		return fmt.Errorf("append to journal: %w", err)
 	}
 	j.end.Store(end + int64(len(line)))
+	if e.wakes() {
+		j.told.Store(j.end.Load())
+	}
 	return nil
 }
 

@@ -215,3 +215,26 @@ func FuzzReadJournal(f *testing.F) {
 		}
 	})
 }
+
+// A turn comes with every Enter, a mark of the time with every second of
+// output: no follower is to read the journal for those.
+func TestEntriesThatFollowersNeedNotRead(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	f := mustFollow(t, s, w.id)
+	told, changed := f.Told(), f.Changed()
+	for _, kind := range []string{"turn", "clock", "modes", "exit"} {
+		if err := w.Record(Entry{Kind: kind}); err != nil {
+			t.Fatal(err)
+		}
+		if isClosed(changed) || f.Told() != told {
+			t.Errorf("an entry %q was told to followers", kind)
+		}
+	}
+	if err := w.Record(Entry{Kind: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	if !isClosed(changed) || f.Told() != f.JournalSize() {
+		t.Errorf("a run: told up to %d of %d bytes", f.Told(), f.JournalSize())
+	}
+}

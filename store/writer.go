@@ -187,8 +187,8 @@ func (w *Writer) Append(p []byte) error {
 	return nil
 }
 
-// Record adds e to the journal, as it is, and wakes the followers. On error
-// the journal is as it was.
+// Record adds e to the journal, as it is, and wakes the followers if it is a
+// run or a size. On error the journal is as it was.
 func (w *Writer) Record(e Entry) error {
 	if err := w.fence(); err != nil {
 		return err
@@ -196,7 +196,9 @@ func (w *Writer) Record(e Entry) error {
 	if err := w.journal.append(e); err != nil {
 		return err
 	}
-	w.hub.wake()
+	if e.wakes() {
+		w.hub.wake()
+	}
 	return nil
 }
 
