@@ -50,6 +50,7 @@ type trackingWriter struct {
 	stall time.Duration
 	late  atomic.Bool  // the process ends
 	body  *trackedBody // of the request
+	until time.Time    // the deadline of writes, but for hurry
 	wrote bool
 }
 
@@ -111,9 +112,13 @@ func (w *trackingWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// extend gives what is sent next the time of stall.
+// extend gives what is sent next the time of stall, or up to a sixteenth more:
+// to move a deadline for each key may wake a thread, which then looks for timers.
 func (w *trackingWriter) extend() {
-	w.ctl.SetWriteDeadline(time.Now().Add(w.stall)) // cleared by net/http before the next request
+	if now := time.Now(); w.until.Sub(now) < w.stall {
+		w.until = now.Add(w.stall + w.stall/16)
+		w.ctl.SetWriteDeadline(w.until) // cleared by net/http before the next request
+	}
 	if w.late.Load() {
 		w.hurry() // which may have come just before that
 	}

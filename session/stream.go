@@ -62,6 +62,7 @@ type Stream struct {
 	pending []string
 	buf     *[]byte
 	timer   *time.Timer
+	rings   time.Time // when the timer does
 	partial time.Time // when the cursor came to stand before half a character
 }
 
@@ -216,7 +217,7 @@ func (s *Stream) Next(ctx context.Context) (Event, error) {
 				return Event{}, err
 			}
 		}
-		ping, err := more.wait(ctx, s.timer, wait)
+		ping, err := s.wait(ctx, more, wait)
 		if err != nil {
 			return Event{}, err
 		}
@@ -252,23 +253,32 @@ func (s *Stream) signals() (w signals) {
 }
 
 // wait sleeps until something happened, or for d: it reports true when d was
-// the time of a ping.
-func (w signals) wait(ctx context.Context, timer *time.Timer, d time.Duration) (ping bool, err error) {
+// the time of a ping. A timer that rings too early is set again then, and not
+// for each event: that may wake a thread.
+func (s *Stream) wait(ctx context.Context, w signals, d time.Duration) (ping bool, err error) {
 	ping = d == 0
 	if ping {
 		d = pingEvery
 	}
-	timer.Reset(d)
-	select {
-	case <-w.output:
-	case <-w.moved:
-	case <-w.changed:
-	case <-timer.C:
-		return ping, nil
-	case <-ctx.Done():
-		return false, ctx.Err()
+	for now, end := time.Now(), time.Now().Add(d); ; now = time.Now() {
+		if now.Before(end) && (!s.rings.After(now) || s.rings.After(end)) {
+			s.timer.Reset(end.Sub(now))
+			s.rings = end
+		}
+		select {
+		case <-w.output:
+		case <-w.moved:
+		case <-w.changed:
+		case <-s.timer.C:
+			if time.Now().Before(end) {
+				continue
+			}
+			return ping, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+		return false, nil
 	}
-	return false, nil
 }
 
 func (s *Stream) event(kind EventKind) Event { return Event{Kind: kind, ID: s.id, Cursor: s.cursor} }

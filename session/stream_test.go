@@ -345,21 +345,29 @@ func TestGapIsToldWithItsRange(t *testing.T) {
 }
 
 // The waits of a stream, by the clock: half a character is told after 100 ms,
-// a ping comes after 10 s of silence.
+// a ping comes after 10 s of silence, however often the timer was set before.
 func TestWaitsOfAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, tt := range []struct {
-			d    time.Duration
-			ping bool
-			want time.Duration
+		s := &Stream{timer: time.NewTimer(pingEvery)}
+		output := make(chan struct{})
+		time.AfterFunc(13*time.Second+200*time.Millisecond, func() { close(output) })
+		for i, tt := range []struct {
+			d      time.Duration
+			output <-chan struct{}
+			ping   bool
+			want   time.Duration
 		}{
-			{0, true, 10 * time.Second},
-			{100 * time.Millisecond, false, 100 * time.Millisecond},
+			{0, nil, true, 10 * time.Second},
+			{100 * time.Millisecond, nil, false, 100 * time.Millisecond},
+			{0, output, false, 3100 * time.Millisecond},
+			{0, nil, true, 10 * time.Second},
+			{100 * time.Millisecond, nil, false, 100 * time.Millisecond},
+			{0, nil, true, 10 * time.Second},
 		} {
 			start := time.Now()
-			ping, err := signals{}.wait(t.Context(), time.NewTimer(time.Hour), tt.d)
+			ping, err := s.wait(t.Context(), signals{output: tt.output}, tt.d)
 			if got := time.Since(start); ping != tt.ping || err != nil || got != tt.want {
-				t.Errorf("wait(%v) = %v, %v after %v; want %v after %v", tt.d, ping, err, got, tt.ping, tt.want)
+				t.Errorf("wait %d of %v = %v, %v after %v; want %v after %v", i, tt.d, ping, err, got, tt.ping, tt.want)
 			}
 		}
 	})
