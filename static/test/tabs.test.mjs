@@ -134,7 +134,11 @@ shellTest('who only looks does not change the size, and a phone has to ask for i
   const [whole, pane] = await hand.evaluate(() => ['.xterm-screen', '#pane'].map((part) => document.querySelector(part).getBoundingClientRect().right));
   assert.ok(whole <= pane, `the screen ends at ${whole}, the pane at ${pane}`);
 
+  await says(hand, '.notice[data-key=small] p', /Fit gives it the size of the window/);
+  assert.equal(await page.locator('.notice').count(), 0); // where the session can be read
+
   await hand.tap('#head [data-do=fit]');
+  await hand.waitForSelector('.notice[data-key=small]', { state: 'detached' });
   await page.waitForFunction((was) => window.holdfast.screen.columns < was, cols);
   assert.ok((await size())[0] < 60, `${await size()}`);
   await page.bringToFront();
@@ -144,4 +148,9 @@ shellTest('who only looks does not change the size, and a phone has to ask for i
   await hand.waitForFunction((want) => window.holdfast.screen.columns === want, cols);
   assert.deepEqual(await size(), [cols, rows]);
   assert.deepEqual(await screen(hand), await screen(page));
+  await hand.tap('.notice[data-key=small] button'); // small again
+  await hand.tap('#pane');
+  await hand.keyboard.type('echo read\n');
+  await see(hand, /^read$/);
+  assert.equal(await hand.locator('.notice').count(), 0); // told once
 });

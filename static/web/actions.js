@@ -37,6 +37,8 @@ const possible = {
   delete: (session) => !session.holder,
 };
 
+const memory = 'At a turn it is the output that goes back: what an agent remembers by itself stays.';
+
 const actions = {
   new: async (page) => {
     const profiles = await api.profiles();
@@ -63,7 +65,7 @@ const actions = {
     const turns = session.turns ? await api.turns(session.id) : [];
     const name = `${title(session)} (copy)`;
     await askTurn({
-      title: `Fork ${title(session)}`, text: 'A new session with a copy of the output, and a program of its own. This one is left alone.', action: 'Fork',
+      title: `Fork ${title(session)}`, text: `A new session with a copy of the output, and a program of its own. This one is left alone.${turns.length ? ` ${memory}` : ''}`, action: 'Fork',
       legend: 'Copy up to', whole: 'the end, as it is now', turns, oldest: session.oldest, name,
     }, (spec) => created(page, api.fork(session.id, spec)));
   },
@@ -73,7 +75,7 @@ const actions = {
       throw new Error('The output of all turns was removed: there is nothing to go back to.');
     }
     await askTurn({
-      title: `Rewind ${title(session)}`, text: 'Goes on in a new session that ends before the turn. This one is stopped, and stays in the list.', action: 'Rewind',
+      title: `Rewind ${title(session)}`, text: `Goes on in a new session that ends before the turn. This one is stopped, and stays in the list. ${memory}`, action: 'Rewind',
       legend: 'Go back to', whole: '', turns, oldest: session.oldest, name: `${title(session)} (rewound)`,
     }, (spec) => rewound(page, session, spec));
   },

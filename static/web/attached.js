@@ -4,13 +4,14 @@
 import * as api from './api.js';
 import { History } from './history.js';
 import { Sender } from './input.js';
-import { dismiss } from './notices.js';
+import { dismiss, notify } from './notices.js';
 import { Claim } from './size.js';
 import { Stream } from './stream.js';
 import { cannotType, tell } from './typing.js';
 
 const most = 4 << 20; // bytes written to the screen and not drawn, before the stream pauses
 const least = 256 << 10; // and when it goes on
+const readable = 0.6; // of the size of letters, below which one is told of Fit
 const settle = 150; // ms after the last change of the window's size
 
 const runOf = (session) => (session.live ? session.runs : null);
@@ -33,6 +34,8 @@ export class Attached {
   #session = null;
   #behind = false; // the stream was paused for the screen, and has not caught up
   #held = false; // something that was typed waits for the stream
+  #scale = 1; // of the letters
+  #small = false; // and that was told
   #handlers;
 
   constructor(pane, bar, Screen, handlers) {
@@ -42,6 +45,7 @@ export class Attached {
       paste: (bytes, end) => this.#mayType(true) && this.#sender.paste(bytes, end),
       scrolled: () => this.#history?.draw(),
       found: handlers.found,
+      scaled: (scale) => this.#scaled(scale),
     });
     this.#claim = new Claim(this.#screen);
     this.#stream = new Stream((id, where) => api.eventsURL(id, { ...where, terminal: this.#screen.isTerminal }), {
@@ -99,6 +103,7 @@ export class Attached {
     this.#session = session;
     this.#behind = false;
     this.#held = false;
+    this.#small = false;
     this.#screen.clear();
     this.#claim.begin(session, mine);
     if (session?.state === 'unreadable') {
@@ -122,6 +127,7 @@ export class Attached {
     }
     this.#session = session;
     this.#claim.update(session);
+    this.#scaled(this.#scale);
     if (this.#sender) {
       this.#sender.run = runOf(session);
       this.#history.update(session);
@@ -158,13 +164,31 @@ export class Attached {
     if (name === 'live') {
       this.#behind = false;
       this.#held = false;
-      this.#screen.whenDrawn(() => this.#claim.told({ cols: this.#screen.columns, rows: this.#screen.rows }, this.#stream.phase === 'live'));
+      this.#screen.whenDrawn(() => {
+        this.#claim.told({ cols: this.#screen.columns, rows: this.#screen.rows }, this.#stream.phase === 'live');
+        this.#scaled(this.#scale);
+      });
       this.#sender?.open();
       this.#history.arrived();
     } else if (!this.#behind) {
       this.#sender?.hold();
     }
     this.#handlers.phase(name);
+  }
+
+  /** Names the button that makes letters readable. What is replayed passes. */
+  #scaled(scale) {
+    this.#scale = scale;
+    const small = Boolean(this.#session?.live) && scale < readable;
+    if (small === this.#small || this.#stream.phase !== 'live') {
+      return;
+    }
+    this.#small = small;
+    if (small) {
+      notify('small', 'The session is larger than this window. Fit gives it the size of the window.');
+    } else {
+      dismiss('small');
+    }
   }
 
   /** Until the stream is back it is not known which run would get what is typed. */

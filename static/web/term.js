@@ -21,8 +21,9 @@ const answers = /^\x1b(?:\[[?>]?[\d;]*(?:\$y|[cnRtIO])$|[\]P])/;
  * tells whether it comes from somebody, or the emulator answered the program;
  * typed whether that was a key, and not the mouse.
  * paste(bytes, end) has a paste; end are the bytes that end one which is cut
- * short. scrolled() is called when atTop may have changed, and
- * found(index, count) when a search has.
+ * short. scrolled() is called when atTop may have changed,
+ * found(index, count) when a search has, and scaled(scale) when the letters
+ * were laid out; 1 is their own size.
  */
 export class Screen {
   #pane;
@@ -184,6 +185,7 @@ export class Screen {
       room = this.#fit.proposeDimensions();
     }
     this.#pane.classList.toggle('wide', Boolean(room) && (room.cols > this.columns || room.rows > this.rows));
+    this.#on.scaled(font / baseFont);
   }
 
   /** The size of a session that fills the pane, or undefined while it is hidden. To be followed by layout(). */
