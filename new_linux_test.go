@@ -82,7 +82,7 @@ func TestWhatCannotBeMade(t *testing.T) {
 	it := hold(t, dir, "", "new", "--name", "it", "--", "cat").id(t)
 	for _, tt := range []struct{ args, want string }{
 		{"new --cwd none", `cwd "` + filepath.Join(mustGetwd(t), "none") + `": no such folder`},
-		{"new --profile none", `profile "none": no such profile; there are claude, codex, gemini, opencode, shell`},
+		{"new --profile none", `profile "none": no such profile; there are claude, codex, gemini, opencode, shell, and profiles.json in the store adds more`},
 		{"new -- no-such-program", `argv "no-such-program": no such program`},
 		{"start none", `there is no session "none"; holdfast ls lists them`},
 		{"fork none", `there is no session "none"; holdfast ls lists them`},
