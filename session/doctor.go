@@ -152,7 +152,7 @@ func (d *doctor) gaps(id string, f *store.Follower) {
 		if gap, ok := errors.AsType[*store.GapError](err); ok {
 			problem := fmt.Sprintf("output from %d to %d is missing", gap.From, gap.To)
 			if gap.Restart() {
-				problem += ": the log goes on there since the machine restarted"
+				problem += ": the log goes on there since the machine restarted, or another one took over"
 			}
 			d.found = append(d.found, Finding{Session: id, Problem: problem, Known: gap.Restart()})
 			at, err = gap.To, nil

@@ -25,11 +25,10 @@ func (e *GapError) Error() string {
 }
 
 // Restart reports whether a gap that begins behind the last byte before it is
-// one that a restart of the machine makes on purpose, or several of them.
-func (e *GapError) Restart() bool {
-	n := e.To - e.From
-	return n > 0 && n%holeSize == 0
-}
+// one that a restart of the machine, or a takeover by another one, makes on
+// purpose. It is told by its size, from which the late bytes are missing that
+// a host got to the disk after another had taken over.
+func (e *GapError) Restart() bool { return e.To-e.From > holeSize/2 }
 
 // A logReader reads the output of one session, by offset. It is for one
 // goroutine. It keeps the segment that it read last open, so that retention

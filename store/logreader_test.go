@@ -257,3 +257,14 @@ func BenchmarkReadAt32K(b *testing.B) {
 		run(b, f.ReadAt)
 	})
 }
+
+func TestAGapOfARestartIsToldByItsSize(t *testing.T) {
+	for n, want := range map[int64]bool{
+		0: false, defaultSegmentSize: false, holeSize / 2: false, // segments that somebody removed
+		holeSize - 5: true, holeSize: true, 2 * holeSize: true,
+	} {
+		if gap := (&GapError{From: 7, To: 7 + n}); gap.Restart() != want {
+			t.Errorf("Restart of a gap of %d bytes = %v, want %v", n, !want, want)
+		}
+	}
+}
