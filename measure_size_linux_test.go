@@ -93,8 +93,8 @@ func measureCalls(m *measurement) {
 		}
 	}
 	m.rounds(
-		func() { lease.bare = append(lease.bare, benchmark("leasefs", "BareProtocol")) },
-		func() { lease.product = append(lease.product, benchmark("leasefs", "AcquireRelease")) },
+		func() { lease.bare = append(lease.bare, benchmark("leasefs", "Lease/side=bare")) },
+		func() { lease.product = append(lease.product, benchmark("leasefs", "Lease/side=holdfast")) },
 		func() { replace.bare = append(replace.bare, benchmark("store", "ReplaceFile/durable/bare")) },
 		func() { replace.product = append(replace.product, benchmark("store", "ReplaceFile/durable")) },
 	)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -70,7 +71,7 @@ func (o Options) locker() locker {
 // matches fs.ErrNotExist, or with Options.New, the lock file is removed too: it
 // would lie there for ever.
 func Acquire(path string, o Options) (*Lease, error) {
-	path, err := Canonical(path)
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("lease: %w", err)
 	}
@@ -137,15 +138,15 @@ func lockOnce(path string, o Options) (*Lease, error) {
 		return nil, err
 	}
 	l := newLease(f, path, is.fileID, o)
-	if err := l.current(); err != nil && !o.test.skipInodeCheck {
+	if l.size, err = l.current(); err != nil && !o.test.skipInodeCheck {
 		l.end(false)
 		return nil, err
 	}
 	return l, nil
 }
 
-func openLockFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
+func openLockFile(path string) (*file, error) {
+	f, err := openFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
 	switch {
 	case err == nil:
 		return f, nil

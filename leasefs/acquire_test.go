@@ -1,6 +1,7 @@
 package leasefs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -115,7 +116,7 @@ func TestLeaseOutlivesGarbageCollection(t *testing.T) {
 func onFirstTry(do func()) testHooks {
 	locks := lockers[0]
 	real := locks.try
-	locks.try = func(f *os.File) error {
+	locks.try = func(f *file) error {
 		if do != nil {
 			do()
 			do = nil
@@ -171,7 +172,7 @@ func TestLockFileThatNeverStaysIsUnsafe(t *testing.T) {
 	o := self()
 	locks := lockers[0]
 	tries := 0
-	locks.try = func(f *os.File) error {
+	locks.try = func(f *file) error {
 		tries++
 		return errors.Join(os.Remove(path), lockers[0].try(f))
 	}
@@ -231,6 +232,39 @@ func TestClaimComesWithTheLockAndTheRecord(t *testing.T) {
 	mustAcquire(t, path, o)
 	if !called {
 		t.Error("Claim was not called")
+	}
+}
+
+// Of what a holder left that died, nothing stays behind our record.
+func TestRecordTakesThePlaceOfALongerOne(t *testing.T) {
+	path := lockPath(t)
+	stale := self().Self
+	stale.Since, stale.Addr = time.Now(), strings.Repeat("x", maxAddr)
+	if err := os.WriteFile(path, append(stale.encode(), stale.encode()...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := mustAcquire(t, path, self())
+	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, l.record) {
+		t.Errorf("the lock file has %q, %v; want our record %q", b, err, l.record)
+	}
+}
+
+// A store whose folder is a link is leased where the link leads now.
+func TestLeaseIsOfThePathNotOfTheFolderBehind(t *testing.T) {
+	path := lockPath(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Dir(path), link); err != nil {
+		t.Fatal(err)
+	}
+	l := mustAcquire(t, filepath.Join(link, filepath.Base(path)), self())
+	if got := tryElsewhere(t, path); !got.Held {
+		t.Errorf("other process by the other path: %+v, want a refusal", got)
+	}
+	if err := errors.Join(os.Remove(link), os.Symlink(t.TempDir(), link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Check(); !errors.Is(err, ErrLost) {
+		t.Errorf("Check after the link was moved = %v, want ErrLost", err)
 	}
 }
 

@@ -1,74 +1,59 @@
 package leasefs
 
 import (
-	"os"
+	"errors"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
-func BenchmarkAcquireRelease(b *testing.B) {
+// BenchmarkLease takes a lease and gives it back, beside the system calls of
+// that, in the order of the protocol and with nothing between them.
+func BenchmarkLease(b *testing.B) {
 	path := lockPath(b)
 	o := self()
 	o.Family = probed(b)
-	for b.Loop() {
-		l, err := Acquire(path, o)
-		if err != nil {
-			b.Fatal(err)
+	b.Run("side=holdfast", func(b *testing.B) {
+		for b.Loop() {
+			l, err := Acquire(path, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := l.Release(); err != nil {
+				b.Fatal(err)
+			}
 		}
-		if err := l.Release(); err != nil {
-			b.Fatal(err)
+	})
+	b.Run("side=bare", func(b *testing.B) {
+		record := o.Self.encode()
+		for b.Loop() {
+			if err := bare(path, record); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
 }
 
-// BenchmarkBareLock is open, lock, unlock, close and nothing else.
-func BenchmarkBareLock(b *testing.B) {
-	path := lockPath(b)
-	for b.Loop() {
-		bare(b, path, func(*os.File) error { return nil })
-	}
-}
-
-// BenchmarkBareProtocol is the system calls of the whole protocol, on one
-// goroutine and without a table.
-func BenchmarkBareProtocol(b *testing.B) {
-	path := lockPath(b)
-	record := self().Self.encode()
-	for b.Loop() {
-		bare(b, path, func(f *os.File) error {
-			if _, err := f.Stat(); err != nil {
-				return err
-			}
-			if _, err := os.Lstat(path); err != nil {
-				return err
-			}
-			if err := f.Truncate(0); err != nil {
-				return err
-			}
-			if _, err := f.WriteAt(record, 0); err != nil {
-				return err
-			}
-			return f.Truncate(0)
-		})
-	}
-}
-
-func bare(b *testing.B, path string, inside func(*os.File) error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
+// bare does what the package comment lists, on a local disk.
+func bare(path string, record []byte) error {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		b.Fatal(err)
+		return err
 	}
-	if err := tryByte(f); err != nil {
-		b.Fatal(err)
-	}
-	if err := inside(f); err != nil {
-		b.Fatal(err)
-	}
-	if err := unlockByte(f); err != nil {
-		b.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		b.Fatal(err)
-	}
+	var st unix.Stat_t
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: lockOffset, Len: 1}
+	unlock := unix.Flock_t{Type: unix.F_UNLCK, Start: lockOffset, Len: 1}
+	err = errors.Join(
+		unix.Fstat(fd, &st),
+		unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &lock),
+		unix.Lstat(path, &st),
+	)
+	_, written := unix.Pwrite(fd, record, 0)
+	return errors.Join(err, written,
+		unix.Ftruncate(fd, 0),
+		unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &unlock),
+		unix.Close(fd),
+	)
 }
 
 // BenchmarkBusy is what a list of sessions asks for each of them.

@@ -14,6 +14,15 @@ const (
 	unlinksOpen = false
 )
 
+// A file is an open lock file.
+type file = os.File
+
+func openFile(path string, flags int, mode uint32) (*file, error) {
+	return os.OpenFile(path, flags, os.FileMode(mode))
+}
+
+func fileOf(f *os.File) *file { return f }
+
 func isLink(string) bool { return false }
 
 func identify(f *os.File) (identity, error) {
@@ -35,6 +44,7 @@ func identify(f *os.File) (identity, error) {
 			inode:  uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow),
 		},
 		links:   uint64(info.NumberOfLinks),
+		size:    int64(info.FileSizeHigh)<<32 | int64(info.FileSizeLow),
 		regular: info.FileAttributes&windows.FILE_ATTRIBUTE_DIRECTORY == 0,
 	}, answer
 }

@@ -28,7 +28,7 @@ func Guard(path string, o Options, remove func() error) error {
 // file is not busy. It fails with ErrTimeout if there is no answer within 2 s.
 func Busy(path string, f Family) (bool, error) {
 	return limited(f, func() (bool, error) {
-		file, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+		file, err := openFile(path, os.O_RDONLY|noFollow, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}

@@ -14,13 +14,14 @@ import (
 // A Lease is the right to write what its lock file stands for. It lasts until
 // Release or Remove, or until the process ends.
 type Lease struct {
-	path   string // canonical
-	file   *os.File
+	path   string // absolute
+	file   *file
 	id     fileID
 	family Family
 	locks  locker
 	holder Holder
 	record []byte // holder, encoded
+	size   int64  // of what was in the file when the lock was had
 	test   testHooks
 
 	// mu guards ended, and every write to the file: what Check writes must
@@ -32,7 +33,7 @@ type Lease struct {
 
 // newLease makes a lease of a file whose lock is had and whose id is reserved.
 // It assumes nothing about how the lock came to be.
-func newLease(f *os.File, path string, id fileID, o Options) *Lease {
+func newLease(f *file, path string, id fileID, o Options) *Lease {
 	holder := o.Self
 	holder.Since = time.Now().UTC()
 	l := &Lease{path: path, file: f, id: id, family: o.Family, locks: o.locker(), holder: holder, record: holder.encode(), test: o.test}
@@ -53,7 +54,9 @@ func (l *Lease) open(o Options) (*Lease, error) {
 	if n < len(l.record) {
 		n = 0
 	}
-	_ = l.file.Truncate(int64(n))
+	if n == 0 || l.size > int64(n) {
+		_ = l.file.Truncate(int64(n))
+	}
 	if o.Claim != nil {
 		if err := o.Claim(); err != nil {
 			_ = l.finish(o.New || errors.Is(err, fs.ErrNotExist))
@@ -63,7 +66,7 @@ func (l *Lease) open(o Options) (*Lease, error) {
 	return l, nil
 }
 
-// Path returns the canonical path of the lock file.
+// Path returns the path of the lock file, as Acquire was given it but absolute.
 func (l *Lease) Path() string { return l.path }
 
 // Release gives the lease back, once all writers have stopped. Again is a
@@ -92,10 +95,12 @@ func (l *Lease) end(unlink bool) error {
 	table.ending(l)
 
 	var unlinked error
-	if unlink && unlinksOpen && l.current() == nil {
-		unlinked = os.Remove(l.path)
+	if unlink && unlinksOpen {
+		if _, err := l.current(); err == nil {
+			unlinked = os.Remove(l.path)
+		}
 	}
-	if !l.foreignRecord() {
+	if l.family.Local() || !l.foreignRecord() { // what is local is not lost
 		_ = l.file.Truncate(0) // what stays is ignored by the next holder
 	}
 	unlocked := l.locks.unlock(l.file)
@@ -122,7 +127,7 @@ func (l *Lease) check() error {
 	if l.ended {
 		return fmt.Errorf("%w: it was released", ErrLost)
 	}
-	if err := l.current(); err != nil {
+	if _, err := l.current(); err != nil {
 		return fmt.Errorf("%w: %v", ErrLost, err)
 	}
 	if l.foreignRecord() {
@@ -138,18 +143,19 @@ func (l *Lease) check() error {
 	return nil
 }
 
-// current returns errMoved if another file, or none, is at the path.
-func (l *Lease) current() error {
+// current returns the size of the lock file, or errMoved if another file, or
+// none, is at the path.
+func (l *Lease) current() (size int64, err error) {
 	is, err := identifyPath(l.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errMoved
+		return 0, errMoved
 	case err != nil:
-		return fmt.Errorf("lease: %w", err)
+		return 0, fmt.Errorf("lease: %w", err)
 	case is.fileID != l.id || is.links == 0:
-		return errMoved
+		return 0, errMoved
 	}
-	return nil
+	return is.size, nil
 }
 
 // foreignRecord reports whether the lock file has a sound record that is not

@@ -36,12 +36,14 @@
 //     this process, keyed by device and inode, refuses a second lease.
 //  2. fcntl(F_OFD_SETLK), or what stands for it, on one byte at 1<<30.
 //  3. stat of the path: another file there, or none, means start over.
-//  4. pwrite, ftruncate: the record is ours, whose it was before.
+//  4. pwrite: the record is ours, whose it was before; ftruncate, if that one
+//     was longer.
 //  5. Options.Claim: what is leased still exists, and its fence is raised.
 //     A holder that dies here, or later, has left its record.
 //
 // Release: ftruncate, unlock, close, in that order and only when all writers
-// have stopped. The unlock is explicit because a child between fork and exec
+// have stopped. Where a lease can be lost without a word, a pread comes first:
+// another's record stays. The unlock is explicit because a child between fork and exec
 // shares the open file, and would keep the lock for as long as it is there.
 //
 // The lock file is unlinked only while it is held (Remove, Guard). A lock file

@@ -2,7 +2,6 @@ package leasefs
 
 import (
 	"errors"
-	"os"
 	"time"
 )
 
@@ -40,14 +39,14 @@ func (f Family) locker() locker { return lockers[f&^localDisk] }
 type locker struct {
 	// try takes the lock, or returns errRefused. Its errors match ErrUnsafe
 	// if the file system does not know such locks.
-	try func(*os.File) error
+	try func(*file) error
 
 	// unlock gives the lock back at once, also if a child in mid-exec shares
 	// the open file.
-	unlock func(*os.File) error
+	unlock func(*file) error
 
 	// busy reports whether an open file other than this one has the lock.
-	busy func(*os.File) (bool, error)
+	busy func(*file) (bool, error)
 }
 
 // limited runs call and returns what it returns, or ErrTimeout after lockLimit

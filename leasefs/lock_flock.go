@@ -5,23 +5,22 @@ package leasefs
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-func tryFlock(f *os.File) error {
+func tryFlock(f *file) error {
 	return lockCall(f, func(fd uintptr) error { return unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB) })
 }
 
-func unlockFlock(f *os.File) error {
+func unlockFlock(f *file) error {
 	return lockCall(f, func(fd uintptr) error { return unix.Flock(int(fd), unix.LOCK_UN) })
 }
 
 // flockBusy takes a shared lock for a moment, since flock has no question.
 // Askers do not disturb each other, and a contender that meets one tries again
 // within its 100 ms.
-func flockBusy(f *os.File) (bool, error) {
+func flockBusy(f *file) (bool, error) {
 	err := lockCall(f, func(fd uintptr) error { return unix.Flock(int(fd), unix.LOCK_SH|unix.LOCK_NB) })
 	if errors.Is(err, errRefused) {
 		return true, nil
@@ -34,21 +33,9 @@ func flockBusy(f *os.File) (bool, error) {
 
 // lockCall runs call on the descriptor of f, again as long as a signal
 // interrupts it, and says in our terms what the kernel answered.
-func lockCall(f *os.File, call func(fd uintptr) error) error {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var answer error
-	err = conn.Control(func(fd uintptr) {
-		answer = unix.EINTR
-		for answer == unix.EINTR {
-			answer = call(fd)
-		}
-	})
+func lockCall(f *file, call func(fd uintptr) error) error {
+	answer := again(func() error { return call(f.Fd()) })
 	switch {
-	case err != nil:
-		return err
 	case answer == nil:
 		return nil
 	case answer == unix.EAGAIN || answer == unix.EACCES:

@@ -3,7 +3,6 @@ package leasefs
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/windows"
 )
@@ -12,18 +11,18 @@ import (
 // mandatory, which is why the locked byte is not in the record.
 var lockers = []locker{{try: tryHandle, unlock: unlockHandle, busy: handleBusy}}
 
-func tryHandle(f *os.File) error {
+func tryHandle(f *file) error {
 	return lockHandle(f, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
 }
 
-func unlockHandle(f *os.File) error {
+func unlockHandle(f *file) error {
 	return lockCall(f, func(h windows.Handle, at *windows.Overlapped) error {
 		return windows.UnlockFileEx(h, 0, 1, 0, at)
 	})
 }
 
 // handleBusy takes a shared lock for a moment, as flockBusy does elsewhere.
-func handleBusy(f *os.File) (bool, error) {
+func handleBusy(f *file) (bool, error) {
 	err := lockHandle(f, windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if errors.Is(err, errRefused) {
 		return true, nil
@@ -34,13 +33,13 @@ func handleBusy(f *os.File) (bool, error) {
 	return false, unlockHandle(f)
 }
 
-func lockHandle(f *os.File, flags uint32) error {
+func lockHandle(f *file, flags uint32) error {
 	return lockCall(f, func(h windows.Handle, at *windows.Overlapped) error {
 		return windows.LockFileEx(h, flags, 0, 1, 0, at)
 	})
 }
 
-func lockCall(f *os.File, call func(windows.Handle, *windows.Overlapped) error) error {
+func lockCall(f *file, call func(windows.Handle, *windows.Overlapped) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ var localKinds = map[string]bool{
 // checkMount fails with ErrUnsafe if f is on a mount whose locks do not leave
 // this host. Where the kernel does not tell the mount, there is nothing to
 // refuse.
-func checkMount(f *os.File) error {
+func checkMount(f *file) error {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", f.Fd()))
 	if err != nil {
 		return nil

@@ -53,7 +53,7 @@ func probeOnce(dir string, lockers []locker) (Family, error) {
 	}
 	defer os.Remove(first.Name())
 	defer first.Close()
-	second, err := os.OpenFile(first.Name(), os.O_RDWR, 0)
+	second, err := openFile(first.Name(), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, errMoved
 	}
@@ -61,12 +61,12 @@ func probeOnce(dir string, lockers []locker) (Family, error) {
 		return 0, fmt.Errorf("probe locks: %w", err)
 	}
 	defer second.Close()
-	if err := checkMount(first); err != nil {
+	if err := checkMount(fileOf(first)); err != nil {
 		return 0, err
 	}
 
 	for i, locks := range lockers {
-		if err = excludes(locks, first, second); !errors.Is(err, ErrUnsafe) {
+		if err = excludes(locks, fileOf(first), second); !errors.Is(err, ErrUnsafe) {
 			return Family(i), err
 		}
 	}
@@ -75,7 +75,7 @@ func probeOnce(dir string, lockers []locker) (Family, error) {
 
 // excludes checks that a lock on one open file keeps the other out, that it
 // can be asked for, and that it ends with the unlock.
-func excludes(locks locker, first, second *os.File) error {
+func excludes(locks locker, first, second *file) error {
 	if err := locks.try(first); err != nil {
 		return unlessRefused(err, "a new file is locked")
 	}

@@ -13,36 +13,36 @@ import (
 // Locks of file systems that get them wrong.
 var (
 	grantsAll = locker{
-		try:    func(*os.File) error { return nil },
-		unlock: func(*os.File) error { return nil },
-		busy:   func(*os.File) (bool, error) { return false, nil },
+		try:    func(*file) error { return nil },
+		unlock: func(*file) error { return nil },
+		busy:   func(*file) (bool, error) { return false, nil },
 	}
 	knowsNone = locker{
-		try:    func(*os.File) error { return ErrUnsafe },
-		unlock: func(*os.File) error { return nil },
-		busy:   func(*os.File) (bool, error) { return false, nil },
+		try:    func(*file) error { return ErrUnsafe },
+		unlock: func(*file) error { return nil },
+		busy:   func(*file) (bool, error) { return false, nil },
 	}
 	refusesAll = locker{
-		try:    func(*os.File) error { return errRefused },
-		unlock: func(*os.File) error { return nil },
-		busy:   func(*os.File) (bool, error) { return true, nil },
+		try:    func(*file) error { return errRefused },
+		unlock: func(*file) error { return nil },
+		busy:   func(*file) (bool, error) { return true, nil },
 	}
 	keepsAll = locker{
 		try:    lockers[0].try,
-		unlock: func(*os.File) error { return nil },
+		unlock: func(*file) error { return nil },
 		busy:   lockers[0].busy,
 	}
 	hidesAll = locker{
 		try:    lockers[0].try,
 		unlock: lockers[0].unlock,
-		busy:   func(*os.File) (bool, error) { return false, nil },
+		busy:   func(*file) (bool, error) { return false, nil },
 	}
 )
 
 func TestProbeFindsLocksThatWork(t *testing.T) {
 	right := lockers[len(lockers)-1]
 	broken := errors.New("broken")
-	breaks := locker{try: func(*os.File) error { return broken }}
+	breaks := locker{try: func(*file) error { return broken }}
 	for name, test := range map[string]struct {
 		lockers []locker
 		family  Family

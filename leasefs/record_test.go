@@ -1,6 +1,8 @@
 package leasefs
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -51,6 +53,25 @@ func TestRecordIsAlwaysShortAndReadable(t *testing.T) {
 		}
 		if strings.ContainsAny(got.Host+got.Boot+got.Front+got.Addr, "\x1b\x00\x7f\n\u202e\u2028\"\\") {
 			t.Errorf("%s: record lets through %q", name, b)
+		}
+	}
+}
+
+// Holder.encode does by hand what encoding/json would do.
+func TestRecordIsJSON(t *testing.T) {
+	for _, h := range []Holder{
+		{PID: 1, Since: since},
+		{PID: 1<<63 - 1, Start: 1<<64 - 1, Boot: "5e0c3f2a", Host: "bücher-7", Since: since, Front: "serve", Addr: "http://127.0.0.1:7070/?a=1&b=<2>"},
+		{PID: -1, Since: since.Truncate(time.Second), Addr: strings.Repeat("x", maxAddr)},
+	} {
+		var doc bytes.Buffer
+		enc := json.NewEncoder(&doc)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(h); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(signed(strings.TrimSpace(doc.String()))), string(h.encode())); diff != "" {
+			t.Errorf("record of %+v (-want +got):\n%s", h, diff)
 		}
 	}
 }

@@ -14,13 +14,13 @@ type fileID struct{ device, inode uint64 }
 type identity struct {
 	fileID
 	links   uint64
+	size    int64
 	regular bool
 }
 
 // table is the leases of this process. It is one for the process because what
-// it mirrors is: it tells "this process" from "another", and it keeps the
-// files reachable, since an *os.File that is garbage is closed and its lock
-// with it.
+// it mirrors is: it tells "this process" from "another". It also keeps the files
+// reachable, which where one is an *os.File keeps it open.
 var table = registry{entries: map[fileID]*entry{}}
 
 // refusals counts what Refusals returns. It is one for the process as table is.
@@ -41,7 +41,7 @@ type registry struct {
 // An entry reserves a file for one lease, from before the lock call until
 // after the unlock call.
 type entry struct {
-	path  string    // canonical
+	path  string    // absolute
 	lease *Lease    // nil until the lock is had
 	begun time.Time // when the lock or unlock call in flight began; zero if there is none
 }
@@ -92,8 +92,8 @@ func (r *registry) drop(id fileID) {
 	delete(r.entries, id)
 }
 
-// Held returns the canonical paths of the lock files that this process holds
-// now, sorted.
+// Held returns the paths of the leases that this process has now, as Lease.Path
+// returns them, sorted.
 func Held() []string {
 	table.mu.Lock()
 	defer table.mu.Unlock()

@@ -19,13 +19,13 @@ func hanging(try, unlock bool) (testHooks, chan struct{}) {
 	answer := make(chan struct{})
 	locks := lockers[0]
 	if try {
-		locks.try = func(f *os.File) error {
+		locks.try = func(f *file) error {
 			<-answer
 			return lockers[0].try(f)
 		}
 	}
 	if unlock {
-		locks.unlock = func(f *os.File) error {
+		locks.unlock = func(f *file) error {
 			<-answer
 			return lockers[0].unlock(f)
 		}
@@ -111,7 +111,7 @@ func TestUnlockCallThatHangsCountsAsHeld(t *testing.T) {
 // refusing refuses some times, then locks.
 func refusing(times int) testHooks {
 	locks := lockers[0]
-	locks.try = func(f *os.File) error {
+	locks.try = func(f *file) error {
 		if times--; times >= 0 {
 			return errRefused
 		}

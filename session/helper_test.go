@@ -166,18 +166,13 @@ func leaseTrouble(c *Controller) string {
 	c.mu.Lock()
 	var want []string
 	for id := range c.live {
-		path, err := leasefs.Canonical(c.store.LockPath(id))
-		if err != nil {
-			return err.Error()
-		}
-		want = append(want, path)
+		want = append(want, c.store.LockPath(id))
 	}
 	c.mu.Unlock()
 	slices.Sort(want)
-	dir, _ := leasefs.Canonical(filepath.Join(c.store.Dir(), "locks", "x"))
 	var got []string
 	for _, path := range leasefs.Held() {
-		if filepath.Dir(path) == filepath.Dir(dir) {
+		if filepath.Dir(path) == filepath.Join(c.store.Dir(), "locks") {
 			got = append(got, path)
 		}
 	}
