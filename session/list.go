@@ -22,7 +22,7 @@ type Filter struct {
 // List returns the sessions that f selects, newest activity first. Sessions
 // that cannot be read are in it, with the reason.
 func (c *Controller) List(f Filter) ([]View, error) {
-	items, err := c.items(f)
+	_, items, err := c.items(f)
 	views := make([]View, len(items))
 	for n, i := range items {
 		views[n] = i.view
@@ -31,32 +31,48 @@ func (c *Controller) List(f Filter) ([]View, error) {
 }
 
 // An EncodedList is what List returns as a JSON array.
-type EncodedList struct{ items []*listed }
+type EncodedList struct{ pieces [][]byte } // one or more sessions each
 
 // EncodedList returns what List returns. Of sessions at rest nothing is encoded
 // again.
-func (c *Controller) EncodedList(f Filter) (EncodedList, error) {
-	items, err := c.items(f)
-	return EncodedList{items}, err
+func (c *Controller) EncodedList(f Filter) (l EncodedList, err error) {
+	s, items, err := c.items(f)
+	if err != nil {
+		return l, err
+	}
+	text := s.text()
+	for len(items) > 0 {
+		first, n := items[0].place, 1
+		if first < 0 {
+			l.pieces = append(l.pieces, encodeView(&items[0].view))
+		} else {
+			for n < len(items) && items[n].place == first+n {
+				n++
+			}
+			l.pieces = append(l.pieces, text.piece(first, first+n))
+		}
+		items = items[n:]
+	}
+	return l, nil
 }
 
 // Len is how many bytes Encode writes.
 func (l EncodedList) Len() int {
-	n := len("[]") + max(0, len(l.items)-1)
-	for _, i := range l.items {
-		n += len(i.encode())
+	n := len("[]") + max(0, len(l.pieces)-1)
+	for _, p := range l.pieces {
+		n += len(p)
 	}
 	return n
 }
 
-// Encode writes the array, in many small pieces.
+// Encode writes the array.
 func (l EncodedList) Encode(w *bufio.Writer) {
 	w.WriteByte('[')
-	for n, i := range l.items {
+	for n, p := range l.pieces {
 		if n > 0 {
 			w.WriteByte(',')
 		}
-		w.Write(i.encode())
+		w.Write(p)
 	}
 	w.WriteByte(']')
 }

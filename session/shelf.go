@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdfast/store"
@@ -20,20 +21,49 @@ type shelf struct {
 	from  []store.Found // what it was made from
 	rest  []*listed     // newest activity first
 	awake []string      // sessions whose row claims a program: looked at each time
+	text  func() shelfText
 }
 
 // A listed is a session in a list.
 type listed struct {
-	row    *store.Row // what it was made from; nil if that cannot be read
-	view   View
-	encode func() []byte // the view as JSON; made once
+	row  *store.Row // what it was made from; nil if that cannot be read
+	view View
+	json atomic.Pointer[[]byte] // the view in the text of a shelf; nil until there is one
 }
 
-func newListed(row *store.Row, v View) *listed {
-	i := &listed{row: row, view: v}
-	i.encode = sync.OnceValue(func() []byte { return encodeView(&i.view) })
-	return i
+// A shelfText is a shelf as JSON, in one piece: a list is mostly sent as it lies
+// there.
+type shelfText struct {
+	b  []byte // the sessions, each with a comma behind it
+	at []int  // where each begins, and the end
 }
+
+// encode makes the text of a shelf, of what that of the shelf before has too.
+func (s *shelf) encode() shelfText {
+	pieces, size := make([][]byte, len(s.rest)), 0
+	for n, i := range s.rest {
+		if known := i.json.Load(); known != nil {
+			pieces[n] = *known
+		} else {
+			pieces[n] = encodeView(&i.view)
+		}
+		size += len(pieces[n]) + 1
+	}
+	t := shelfText{make([]byte, 0, size), make([]int, 0, len(pieces)+1)}
+	for _, p := range pieces {
+		t.at = append(t.at, len(t.b))
+		t.b = append(append(t.b, p...), ',')
+	}
+	t.at = append(t.at, size)
+	for n, i := range s.rest { // they are in here now, so that the text before is garbage
+		pieces[n] = t.piece(n, n+1)
+		i.json.Store(&pieces[n])
+	}
+	return t
+}
+
+// piece is the text of the sessions [from, to), without the last comma.
+func (t shelfText) piece(from, to int) []byte { return t.b[t.at[from] : t.at[to]-1] }
 
 // encodeView returns a session as JSON.
 func encodeView(v *View) []byte {
@@ -59,11 +89,18 @@ func newestFirst(a, b *listed) int {
 	return cmp.Or(b.activity().Compare(a.activity()), strings.Compare(a.view.ID, b.view.ID))
 }
 
-// items returns the sessions that f selects, newest activity first.
-func (c *Controller) items(f Filter) ([]*listed, error) {
+// A placed is a session in a list of now.
+type placed struct {
+	*listed
+	place int // on the shelf; negative: it is not there
+}
+
+// items returns the sessions that f selects, newest activity first, and the
+// shelf that has most of them.
+func (c *Controller) items(f Filter) (*shelf, []placed, error) {
 	s, err := c.takeShelf()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	awake := s.awake
 	bound := c.bound.Load().id
@@ -73,24 +110,26 @@ func (c *Controller) items(f Filter) ([]*listed, error) {
 	fresh := make([]*listed, 0, len(awake))
 	for _, id := range awake {
 		if v, err := c.Get(id); err == nil {
-			fresh = append(fresh, newListed(nil, v))
+			fresh = append(fresh, &listed{view: v})
 		}
 	}
 	slices.SortFunc(fresh, newestFirst)
-	list := make([]*listed, 0, len(s.rest)+len(fresh))
-	for _, i := range s.rest {
+	list := make([]placed, 0, len(s.rest)+len(fresh))
+	for place, i := range s.rest {
 		for len(fresh) > 0 && newestFirst(fresh[0], i) < 0 {
-			list, fresh = append(list, fresh[0]), fresh[1:]
+			list, fresh = append(list, placed{fresh[0], -1}), fresh[1:]
 		}
 		if i.view.ID != bound {
-			list = append(list, i)
+			list = append(list, placed{i, place})
 		}
 	}
-	list = append(list, fresh...)
-	if f != (Filter{}) {
-		list = slices.DeleteFunc(list, func(i *listed) bool { return !f.Match(&i.view) })
+	for _, i := range fresh {
+		list = append(list, placed{i, -1})
 	}
-	return list, nil
+	if f != (Filter{}) {
+		list = slices.DeleteFunc(list, func(i placed) bool { return !f.Match(&i.view) })
+	}
+	return s, list, nil
 }
 
 // takeShelf returns the shelf of the store as it is.
@@ -114,7 +153,7 @@ func (c *Controller) takeShelf() (*shelf, error) {
 		switch i := known[f.Row]; {
 		case f.Row == nil:
 			if e, ok := errors.AsType[*store.DamagedError](f.Err); ok {
-				next.rest = append(next.rest, newListed(nil, unreadable(f.ID, e)))
+				next.rest = append(next.rest, &listed{view: unreadable(f.ID, e)})
 			}
 		case f.Row.State.Live():
 			next.awake = append(next.awake, f.ID)
@@ -123,10 +162,11 @@ func (c *Controller) takeShelf() (*shelf, error) {
 		default:
 			v := c.view(f.Row)
 			v.Bound = false // who asks knows better
-			next.rest = append(next.rest, newListed(f.Row, v))
+			next.rest = append(next.rest, &listed{row: f.Row, view: v})
 		}
 	}
 	slices.SortFunc(next.rest, newestFirst)
+	next.text = sync.OnceValue(next.encode)
 	c.shelf.Store(next)
 	return next, nil
 }
