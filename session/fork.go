@@ -108,6 +108,11 @@ func (c *Controller) forkPoint(id string, f ForkSpec) (at int64, turn int, err e
 		return 0, 0, err
 	}
 	defer follower.Close()
+	if f.At == nil && f.Turn == nil {
+		if at, err = follower.Cut(); err != nil {
+			return 0, 0, err
+		}
+	}
 	oldest, end, err := follower.Bounds()
 	if err != nil {
 		return 0, 0, err
@@ -116,7 +121,6 @@ func (c *Controller) forkPoint(id string, f ForkSpec) (at int64, turn int, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	at = end
 	switch {
 	case f.At != nil && f.Turn != nil:
 		return 0, 0, &SpecError{"turn", strconv.Itoa(*f.Turn), "cannot be given together with at"}

@@ -2,6 +2,9 @@ package session
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"holdfast/store"
@@ -41,6 +44,36 @@ func TestForkCopiesTheLogUpToItsPoint(t *testing.T) {
 	}
 	if _, err := c.Fork(store.NewID(), ForkSpec{}, true); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Fork of an unknown session: %v, want ErrNotFound", err)
+	}
+}
+
+// A fork of a live session costs nothing that depends on the length of its log.
+func TestForkOfALiveSessionCopiesNoOutput(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, "sh", "-c", "stty -echo; printf before; read x; printf after; read x")
+	waitOutput(t, c, v.ID, "before")
+	f, err := c.Fork(v.ID, ForkSpec{Argv: []string{"printf", " and fork"}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := func(id string) os.FileInfo {
+		info, err := os.Stat(filepath.Join(c.store.Dir(), "sessions", id, "output", fmt.Sprintf("%020d", 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	if !os.SameFile(first(v.ID), first(f.ID)) {
+		t.Error("the fork has a copy of the parent's output")
+	}
+	typeIn(t, c, v.ID, "x\r")
+	waitOutput(t, c, v.ID, "after")
+	waitOver(t, c, f.ID)
+	if got, want := output(t, c, f.ID), "before and fork"; got != want {
+		t.Errorf("output of the fork = %q, want %q", got, want)
+	}
+	if got, want := output(t, c, v.ID), "beforeafter"; got != want {
+		t.Errorf("output of the parent = %q, want %q", got, want)
 	}
 }
 

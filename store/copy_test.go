@@ -67,6 +67,83 @@ func TestForkSharesSealedSegmentsAndCopiesTheCut(t *testing.T) {
 	}
 }
 
+// Where the parent's writer has just begun a new segment nothing is copied.
+func TestForkAtASealSharesAllOfIt(t *testing.T) {
+	src, dst := filepath.Join(t.TempDir(), "output"), filepath.Join(t.TempDir(), "output")
+	l := mustOpenLog(t, src, logOptions{SegmentSize: 100})
+	mustAppend(t, l, 250)
+	for range 2 {
+		if at, err := l.seal(); at != 250 || err != nil {
+			t.Fatalf("seal = %d, %v, want 250", at, err)
+		}
+	}
+	wantSegments(t, src, 0, 100, 200, 250)
+	mustCopyLog(t, src, dst, 250)
+	if diff := cmp.Diff([]int64{0, 100, 200}, sharedSegments(t, src, dst)); diff != "" {
+		t.Errorf("shared segments (-want +got):\n%s", diff)
+	}
+	mustAppend(t, l, 70)
+	wantSpans(t, dst, span{0, 250})
+	wantSpans(t, src, span{0, 320})
+	l.close()
+	if at, err := l.seal(); at != 320 || err != nil {
+		t.Errorf("seal of a closed log = %d, %v, want its end", at, err)
+	}
+	wantSegments(t, src, 0, 100, 200, 250)
+}
+
+// What an append that failed has written belongs to its next try.
+func TestNoSealInAnAppendThatFailed(t *testing.T) {
+	dir, full := filepath.Join(t.TempDir(), "output"), true
+	l := mustOpenLog(t, dir, logOptions{hook: func(step string) error {
+		if full && step == "publish" {
+			return errInjected
+		}
+		return nil
+	}})
+	if err := l.append(outputFrom(0, 10)); !errors.Is(err, errInjected) {
+		t.Fatal(err)
+	}
+	if at, err := l.seal(); at != 0 || err != nil {
+		t.Errorf("seal = %d, %v, want 0", at, err)
+	}
+	full = false
+	mustAppend(t, l, 10)
+	wantSegments(t, dir, 0)
+	wantSpans(t, dir, span{0, 10})
+}
+
+func TestCutOfALogIsItsEnd(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	w := mustCreate(t, s, newRow())
+	f, err := s.Follow(w.Row().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	dir := filepath.Join(s.folder(w.Row().ID), outputDir)
+	var end int64
+	for _, tt := range []struct {
+		when     string
+		do       func()
+		segments []int64
+	}{
+		{"written here", func() {}, []int64{0, 5}},
+		{"written here, again", func() {}, []int64{0, 5, 10}},
+		{"given up", w.GiveUp, []int64{0, 5, 10}},
+		{"closed", func() { w.Close() }, []int64{0, 5, 10}},
+	} {
+		if w.Append([]byte("hello")) == nil {
+			end += 5
+		}
+		tt.do()
+		if at, err := f.Cut(); at != end || err != nil {
+			t.Errorf("%s: Cut = %d, %v, want %d", tt.when, at, err, end)
+		}
+		wantSegments(t, dir, tt.segments...)
+	}
+}
+
 func TestForkAndParentLiveOnAlone(t *testing.T) {
 	src, dst := filepath.Join(t.TempDir(), "output"), filepath.Join(t.TempDir(), "output")
 	parent := mustOpenLog(t, src, logOptions{SegmentSize: 100, Keep: 300})
@@ -143,9 +220,15 @@ func TestForkOfABusyLog(t *testing.T) {
 			}
 		}
 	})
-	for range 25 {
+	for i := range 50 {
 		dst := filepath.Join(t.TempDir(), "output")
 		_, at := l.bounds()
+		if i%2 == 0 {
+			var err error
+			if at, err = l.seal(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		mustCopyLog(t, src, dst, at)
 		oldest, _, err := folderBounds(src) // this one and all after it were there all the time
 		if err != nil {

@@ -65,6 +65,20 @@ func (f *Follower) Bounds() (oldest, end int64, err error) {
 	return oldest, end, f.gone(err)
 }
 
+// Cut returns the end of the log as a place where a fork is cheap: if this
+// process has the Writer, all before it is on disk, in segments that no byte
+// comes to any more. Without one, or if that fails, it is the end as it is.
+func (f *Follower) Cut() (end int64, err error) {
+	if w := f.hub.writer.Load(); w != nil && w.fence() == nil {
+		end, err := w.log.seal()
+		if err == nil && w.log.sync() == nil {
+			return end, nil
+		}
+	}
+	_, end, err = f.Bounds()
+	return end, err
+}
+
 // gone tells the removal of a session from the loss of one of its files.
 func (f *Follower) gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) && !f.s.exists(f.id) {

@@ -43,23 +43,23 @@ type logOptions struct {
 // machine can lose what was appended since the last sync: the log is then
 // opened with a hole, and readers are told the range.
 //
-// append is for one goroutine; bounds and sync may be called by others
-// meanwhile. close comes after all of them.
+// append is for one goroutine; bounds, sync and seal may be called by others
+// meanwhile, seal also after close. close comes after all appends.
 type outputLog struct {
 	dir  string
 	opts logOptions
 
 	oldest, end atomic.Int64 // what readers may see
 
-	// Owned by append.
-	file    *os.File // the last segment; nil once it is sealed and no next one could be created
-	written int64    // where the next byte goes; past end after an append that failed midway
-	sealed  int64    // bytes in all segments but the last
+	appendMu sync.Mutex // serialises append and seal, over their I/O; guards the next fields; taken before mu
+	file     *os.File   // the last segment; nil once it is sealed and no next one could be created, and after close
+	written  int64      // where the next byte goes; past end after an append that failed midway
+	sealed   int64      // bytes in all segments but the last
 
 	syncMu sync.Mutex // serialises sync, and guards the next field; taken before mu, so that append never waits for the disk
 	synced int64      // everything before this offset is on disk
 
-	mu   sync.Mutex // guards the fields below; append alone changes segs and may read it without
+	mu   sync.Mutex // guards the fields below; segs is changed with appendMu held too, which is enough to read it
 	segs []segment  // on disk, ascending; the last one is being written
 	lost error      // sticky: a sync or a close failed, so what is on disk is unknown
 }
@@ -144,6 +144,8 @@ func (l *outputLog) reopen() (err error) {
 // those that it has written, so that none is missing and none doubled. A
 // crash meanwhile, or giving up, leaves the written ones as the log's end.
 func (l *outputLog) append(p []byte) error {
+	l.appendMu.Lock()
+	defer l.appendMu.Unlock()
 	end := l.end.Load()
 	goal := end + int64(len(p))
 	for l.written < goal {
@@ -175,10 +177,31 @@ func (l *outputLog) makeRoom() error {
 	if l.file == nil {
 		return l.create()
 	}
-	size := l.written - l.last().first
-	if size < l.opts.SegmentSize {
+	if l.written-l.last().first < l.opts.SegmentSize {
 		return nil
 	}
+	return l.next()
+}
+
+// seal begins a new segment, so that no byte comes to those that are there, and
+// returns its offset: the end of the log, unless an append has failed midway or
+// the log is closed. Then the last segment stays as it is.
+func (l *outputLog) seal() (end int64, err error) {
+	l.appendMu.Lock()
+	defer l.appendMu.Unlock()
+	end = l.end.Load()
+	if l.file == nil || l.written != end || l.last().first == end {
+		return end, nil
+	}
+	if err := l.next(); err != nil {
+		return 0, fmt.Errorf("seal output: %w", err)
+	}
+	return end, nil
+}
+
+// next goes on to a new segment.
+func (l *outputLog) next() error {
+	size := l.written - l.last().first
 	if err := l.opts.hook.at("seal"); err != nil {
 		return err
 	}

@@ -28,6 +28,10 @@ func TestLogSurvivesAnyOrderOfOperations(t *testing.T) {
 					if err := m.log.sync(); err != nil {
 						t.Fatal(err)
 					}
+				case 3:
+					if end, err := m.log.seal(); end != m.end || err != nil {
+						t.Fatalf("seal = %d, %v; the end is %d", end, err, m.end)
+					}
 				default:
 					m.append(t)
 				}

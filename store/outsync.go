@@ -80,8 +80,11 @@ func (l *outputLog) lose(err error) error {
 // close syncs and closes the log.
 func (l *outputLog) close() error {
 	err := l.sync()
+	l.appendMu.Lock()
+	defer l.appendMu.Unlock()
 	if l.file != nil {
 		err = errors.Join(err, l.file.Close())
+		l.file = nil
 	}
 	return err
 }
