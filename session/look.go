@@ -30,8 +30,18 @@ func (s *Stream) look() (Event, time.Duration, error) {
 	return e, wait, err
 }
 
+// backlogFor is how long a stream that is behind looks at nothing but the log.
+const backlogFor = 50 * time.Millisecond
+
 // lookSession tells of the session that is followed.
 func (s *Stream) lookSession() (Event, time.Duration, error) {
+	if b := &s.backlog; s.cursor+chunkBytes <= b.end && !s.answers && time.Since(b.looked) < backlogFor {
+		return s.lookLog(b.row)
+	}
+	var end int64
+	if s.backlog = (backlog{}); s.behind {
+		_, end, _ = s.f.Bounds() // before the journal, which then has all that lies before that end
+	}
 	row, err := s.f.Row()
 	if err != nil {
 		return Event{}, 0, err
@@ -41,6 +51,12 @@ func (s *Stream) lookSession() (Event, time.Duration, error) {
 	}
 	if s.answers && (s.shown.held || s.c.terminals.over(s)) {
 		return s.standBack(), 0, nil
+	}
+	if err := s.lookJournal(); err != nil {
+		return Event{}, 0, err
+	}
+	if end > 0 {
+		s.backlog = backlog{end, row, time.Now()}
 	}
 	return s.lookLog(row)
 }
@@ -119,9 +135,6 @@ func (s *Stream) lookView(row *store.Row) (Event, bool) {
 // there is. The row was read before the log, so that a row which says that
 // the run is over means that its last byte is there.
 func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
-	if err := s.lookJournal(); err != nil {
-		return Event{}, 0, err
-	}
 	if e, ok := s.lookMark(); ok {
 		return e, 0, nil
 	}
@@ -131,6 +144,7 @@ func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
 		limited = buf[:min(int64(len(buf)), s.marks[0].At-s.cursor)]
 	}
 	n, err := s.f.ReadAt(limited, s.cursor)
+	s.behind = n == len(buf)
 	if gap, ok := errors.AsType[*store.GapError](err); ok {
 		e := s.event(KindGap)
 		e.From, e.To, e.Cursor = gap.From, gap.To, gap.To

@@ -2,7 +2,9 @@ package session
 
 import (
 	"bytes"
+	"io"
 	"testing"
+	"time"
 )
 
 // Streams that are behind come to the same places, wherever they began, and
@@ -35,5 +37,64 @@ func TestStreamsThatAreBehindAreCutAtTheSamePlaces(t *testing.T) {
 		if !places[0][at] {
 			t.Errorf("one stream is cut at %d, the other is not", at)
 		}
+	}
+}
+
+// A stream that is behind does not look at the session for each chunk. What
+// happens is told all the same, and the journal's marks in their place.
+func TestABacklogHidesNothing(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, "sh", "-c", "stty raw -echo; head -c 500000 /dev/zero; printf .; read x; head -c 500000 /dev/zero; printf .")
+	waitOutput(t, c, v.ID, ".")
+	if err := c.Resize(v.ID, 100, 30); err != nil {
+		t.Fatal(err)
+	}
+	typeIn(t, c, v.ID, "\n")
+	waitOver(t, c, v.ID)
+	s := openStream(t, c, StreamOptions{ID: v.ID, From: FromOffset(0)})
+	events(t, s, KindOutput)
+	events(t, s, KindOutput)
+	name := "renamed"
+	if _, err := c.Patch(v.ID, Patch{Name: &name}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(backlogFor)
+	all, _ := events(t, s, KindSession)
+	if e := all[len(all)-1]; len(all) > 2 || e.View.Name != name {
+		t.Errorf("after a change: %s, and the name %q; want it at once", kinds(all), e.View.Name)
+	}
+	all, _ = events(t, s, KindResize)
+	if at := all[len(all)-1].Cursor; at != 500001 {
+		t.Errorf("resize at %d, want 500001", at)
+	}
+	if err := c.Delete(v.ID); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(backlogFor)
+	if e, err := s.Next(t.Context()); err != io.EOF {
+		t.Errorf("after the deletion: %s at %d, %v; want io.EOF", e.Kind, e.Cursor, err)
+	}
+}
+
+// Past the end that a backlog had, a stream looks again, however soon.
+func TestABacklogEndsWhereItWasLookedAt(t *testing.T) {
+	c := open(t, t.TempDir())
+	v := newSession(t, c, "sh", "-c", "stty raw -echo; head -c 200000 /dev/zero; printf .; read x; head -c 300000 /dev/zero; printf !; read x")
+	waitOutput(t, c, v.ID, ".")
+	s := openStream(t, c, StreamOptions{ID: v.ID, From: FromOffset(0)})
+	events(t, s, KindOutput)
+	events(t, s, KindOutput)
+	if s.backlog.end != 200001 {
+		t.Fatalf("backlog up to %d, want 200001", s.backlog.end)
+	}
+	s.backlog.looked = time.Now().Add(time.Hour)
+	if err := c.Resize(v.ID, 100, 30); err != nil {
+		t.Fatal(err)
+	}
+	typeIn(t, c, v.ID, "\n")
+	waitOutput(t, c, v.ID, "!")
+	all, _ := events(t, s, KindResize)
+	if at := all[len(all)-1].Cursor; at != 200001 {
+		t.Errorf("resize at %d, want 200001", at)
 	}
 }

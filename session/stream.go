@@ -56,7 +56,9 @@ type Stream struct {
 	answers bool  // what KindTerminal said last
 	span    span  // what the terminal answers, if it does; guarded by c.terminals
 	ended   int   // the run whose end was sent
-	over    bool  // KindEnd was sent, and is the last
+	behind  bool  // the log had a whole chunk
+	backlog backlog
+	over    bool // KindEnd was sent, and is the last
 
 	place   int64 // in the changes
 	pending []string
@@ -68,6 +70,14 @@ type Stream struct {
 
 // noRun is the number of no run: a copy that was never started has 0 of them.
 const noRun = -1
+
+// A backlog is output that was there when all else was looked at: it can be told
+// without another look. Its zero value is none.
+type backlog struct {
+	end    int64 // of the log then
+	row    *store.Row
+	looked time.Time
+}
 
 // shown is what a View was made from; a session event follows when it differs.
 type shown struct {
@@ -167,6 +177,7 @@ func (s *Stream) follow(id string) error {
 		return ErrPastEnd
 	}
 	s.shown, s.marks, s.cols, s.rows, s.read, s.live, s.answers, s.ended = shown{}, nil, 0, 0, read, false, false, noRun
+	s.behind, s.backlog = false, backlog{}
 	s.addMarks(entries)
 	return nil
 }
