@@ -43,9 +43,8 @@ command line; /detach leaves. A session that another process has, such as holdfa
 	if f.view = v; f.ask == nil {
 		f.at = session.FromOffset(v.Cursor)
 	}
-	f.repaint()
-	err = f.run(ctx)
-	if f.tty.shown {
+	err = f.run(ctx, true)
+	if f.tty.shown && !f.tty.stuck.Load() {
 		tellLeft(stderr, &f.view)
 	}
 	return err

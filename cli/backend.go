@@ -61,6 +61,10 @@ type eventStream interface {
 type typist interface {
 	io.Writer
 
+	// writeNow types p if that takes no wait. If it returns false, the next
+	// call is a Write of the same bytes, or of the same and more.
+	writeNow(p []byte) bool
+
 	// end types what tells a program that its input is over.
 	end() error
 	Close()

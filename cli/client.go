@@ -19,15 +19,19 @@ import (
 )
 
 // A client is the backend that asks a server over its unix socket.
-type client struct{ http *http.Client }
+type client struct {
+	http *http.Client
+	dial func(ctx context.Context) (net.Conn, error)
+}
 
 // newClient asks for the socket at each connection: after a restart the server
 // may have another one.
 func newClient(socket func() string) client {
 	var d net.Dialer
+	dial := func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "unix", socket()) }
 	return client{&http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return d.DialContext(ctx, "unix", socket())
-	}}}}
+		return dial(ctx)
+	}}}, dial}
 }
 
 func (c client) close() { c.http.CloseIdleConnections() }
@@ -106,6 +110,12 @@ func (c client) do(ctx context.Context, method, path string, body io.Reader, v a
 	if err != nil {
 		return unanswered(err)
 	}
+	return decodeAnswer(resp, v)
+}
+
+// decodeAnswer decodes an answer into v unless that is nil, or returns the
+// problem that it tells of.
+func decodeAnswer(resp *http.Response, v any) error {
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
 		return problemOf(resp)

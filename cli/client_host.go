@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -40,51 +39,4 @@ func (c client) profiles(ctx context.Context) ([]string, error) {
 
 func (c client) resize(ctx context.Context, id string, cols, rows int) error {
 	return c.post(ctx, pathOf(id, "/resize"), map[string]int{"cols": cols, "rows": rows}, nil)
-}
-
-func (c client) typist(ctx context.Context, id string) typist {
-	return &clientTypist{c: c, ctx: ctx, id: id}
-}
-
-// A clientTypist types through one request with a body that goes on. When the
-// server ends that, the next piece begins another.
-type clientTypist struct {
-	c    client
-	ctx  context.Context
-	id   string
-	body *io.PipeWriter // nil: no request
-	done chan error     // of the request
-}
-
-// Write implements io.Writer.
-func (t *clientTypist) Write(p []byte) (int, error) {
-	if t.body == nil {
-		r, w := io.Pipe()
-		t.body, t.done = w, make(chan error, 1)
-		go func(done chan<- error) {
-			_, err := t.c.input(t.ctx, t.id, r, true)
-			r.CloseWithError(io.ErrClosedPipe)
-			done <- err
-		}(t.done)
-	}
-	n, err := t.body.Write(p)
-	if err != nil {
-		t.body = nil
-		if answer := <-t.done; answer != nil {
-			err = answer
-		}
-	}
-	return n, err
-}
-
-// end does nothing: others may type there too.
-func (t *clientTypist) end() error { return nil }
-
-// Close implements typist.
-func (t *clientTypist) Close() {
-	if t.body != nil {
-		t.body.Close()
-		<-t.done
-		t.body = nil
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 
 	"holdfast/session"
@@ -66,6 +67,10 @@ func newFront(ctx context.Context, h host, mode frontMode) (*front, error) {
 		return f, nil
 	}
 	f.guard = startGuard(f.tty)
+	// The thread that waits in a read of the terminal keeps one of Go's
+	// processors. Where that is the last one which does nothing, each key has
+	// it taken away and given back.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	if !f.tty.interactive() {
 		f.keys = watchKeys(f.tty.in, nil)
 		return f, nil
@@ -83,16 +88,32 @@ var (
 	errGone    = errors.New("the terminal is gone")
 )
 
-// run shows f.view from f.at on, until it is left for good. It returns an
-// ExitStatus when that was the end of its program.
-func (f *front) run(ctx context.Context) error {
+// run shows f.view from f.at on, or from the end of its log on a clear screen,
+// until it is left for good. It returns an ExitStatus when that was the end of
+// its program.
+func (f *front) run(ctx context.Context, clear bool) error {
 	f.guard.arm()
 	defer f.guard.dismiss()
 	if err := f.tty.raw(); err != nil {
 		return fmt.Errorf("the terminal: %w", err)
 	}
-	defer f.leave()
-	defer f.watchSignals()()
+	err := f.tty.outlast(func() error {
+		defer f.leave()
+		defer f.watchSignals()()
+		if clear {
+			f.repaint()
+		}
+		return f.showAll(ctx)
+	})
+	if err == errStuck {
+		f.tty.cook()
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// showAll shows one session after the other.
+func (f *front) showAll(ctx context.Context) error {
 	for {
 		err := f.show(ctx)
 		f.unmar()

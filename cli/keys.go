@@ -33,20 +33,22 @@ const (
 type keys struct {
 	pressed func() // the command key was; called with mu held. nil: there is none
 
-	mu     sync.Mutex // guards the fields below
-	more   sync.Cond  // of mu: something was typed, or the end came
-	typed  []byte     // for the program
-	line   []byte     // for the command line
-	asking bool       // the command line is open
-	reads  bool       // the command line waits for keys
-	woken  bool       // the next Read returns, also without keys
-	leave  func()     // a key that leaves the command line came while it did not wait; nil: it may
-	paste  bool       // within a bracketed paste
-	marked int        // how much of the mark that ends or begins one was read
-	last   time.Time  // when something was typed for the program
-	lost   bool       // something was typed past maxTyped
-	over   bool       // nobody answers the command line any more
-	end    error      // of the terminal
+	mu     sync.Mutex          // guards the fields below
+	more   sync.Cond           // of mu: something was typed that somebody waits for, or the end came
+	direct func(p []byte) bool // see through; called with mu held
+	given  bool                // next has returned keys that may not be on their way yet
+	typed  []byte              // for the program
+	line   []byte              // for the command line
+	asking bool                // the command line is open
+	reads  bool                // the command line waits for keys
+	woken  bool                // the next Read returns, also without keys
+	leave  func()              // a key that leaves the command line came while it did not wait; nil: it may
+	paste  bool                // within a bracketed paste
+	marked int                 // how much of the mark that ends or begins one was read
+	last   time.Time           // when something was typed for the program
+	lost   bool                // something was typed past maxTyped
+	over   bool                // nobody answers the command line any more
+	end    error               // of the terminal
 }
 
 // watchKeys reads a terminal.
@@ -64,7 +66,9 @@ func (k *keys) watch(in io.Reader) {
 		k.mu.Lock()
 		k.take(buf[:n])
 		k.end = err
-		k.more.Broadcast()
+		if len(k.typed)+len(k.line) > 0 || err != nil {
+			k.more.Broadcast()
+		}
 		k.mu.Unlock()
 		if err != nil {
 			return
@@ -76,9 +80,12 @@ func (k *keys) watch(in io.Reader) {
 func (k *keys) take(p []byte) {
 	if !k.asking {
 		before, after, pressed := k.cutCommandKey(p)
-		if len(k.typed)+len(before) <= maxTyped {
+		switch {
+		case len(before) == 0:
+		case k.direct != nil && !k.given && len(k.typed) == 0 && k.direct(before):
+		case len(k.typed)+len(before) <= maxTyped:
 			k.typed = append(k.typed, before...)
-		} else {
+		default:
 			k.lost = true
 		}
 		if !pressed {
@@ -136,8 +143,17 @@ func (k *keys) followPaste(b byte) {
 	}
 }
 
+// through has keys go to their program by direct, from the goroutine that reads
+// them, as long as that takes them without a wait; nil ends that. What it does
+// not take, and what comes behind that, is for next.
+func (k *keys) through(direct func(p []byte) bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.direct = direct
+}
+
 // next waits for keys of the program and returns all there are; lost reports
-// that some did not fit. When there are no more it returns the error that the
+// that some did not fit. It says that those it returned before are on their way. When there are no more it returns the error that the
 // terminal ended with, or that of ctx.
 func (k *keys) next(ctx context.Context) (p []byte, lost bool, err error) {
 	stop := context.AfterFunc(ctx, func() {
@@ -148,10 +164,12 @@ func (k *keys) next(ctx context.Context) (p []byte, lost bool, err error) {
 	defer stop()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.given = false
 	for len(k.typed) == 0 && ctx.Err() == nil && k.end == nil {
 		k.more.Wait()
 	}
 	p, lost = k.typed, k.lost
+	k.given = len(p) > 0
 	k.typed, k.lost = nil, false
 	switch {
 	case len(p) > 0:

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -108,4 +110,59 @@ func TestKeysThatLeaveACommand(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Keys that are not taken at once, and those behind them, come by next, in
+// their order; the command key is seen all the same.
+func TestKeysThatGoThrough(t *testing.T) {
+	in, typed := io.Pipe()
+	pressed := make(chan struct{}, 1)
+	k := watchKeys(in, func() { pressed <- struct{}{} })
+	var direct string
+	takes := true
+	k.through(func(p []byte) bool {
+		if takes {
+			direct += string(p)
+		}
+		return takes
+	})
+	press := func(p string, then bool) {
+		t.Helper()
+		io.WriteString(typed, p)
+		io.WriteString(typed, "") // returns when the keys before are sorted
+		k.mu.Lock()
+		takes = then
+		k.mu.Unlock()
+	}
+	next := func(want string) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		if want == "" {
+			cancel()
+		}
+		defer cancel()
+		if p, _, _ := k.next(ctx); string(p) != want {
+			t.Errorf("next = %q, want %q", p, want)
+		}
+	}
+	press("a", true)
+	press("b", false)
+	press("c", true)
+	press("d", true) // waits behind c, also if it could go
+	next("cd")
+	press("e", true) // waits until cd is on its way
+	next("e")
+	next("") // so is e
+	press("f\x1dg", true)
+	<-pressed
+	next("")
+	if want := "abf"; direct != want {
+		t.Errorf("%q went through, want %q", direct, want)
+	}
+	k.answered("")
+	next("")
+	if want := "abfg"; direct != want {
+		t.Errorf("after the command line %q went through, want %q", direct, want)
+	}
+	typed.Close()
 }

@@ -89,6 +89,9 @@ func (t localTypist) Write(p []byte) (int, error) {
 	return r.Written, err
 }
 
+// writeNow leaves all to Write, which waits for the program.
+func (t localTypist) writeNow([]byte) bool { return false }
+
 func (t localTypist) end() error {
 	_, err := t.ctl.Input(t.ctx, t.id, session.Input{End: true})
 	return err

@@ -53,10 +53,10 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	f.at = session.FromOffset(start)
-	if start > 0 {
-		f.repaint() // a pipe wants this run alone
+	err = f.run(ctx, start > 0) // a pipe wants this run alone
+	if f.tty.stuck.Load() {
+		return err
 	}
-	err = f.run(ctx)
 	for _, v := range f.ended {
 		fmt.Fprintf(stderr, "[%s is %s; holdfast run --resume %s goes on with it]\n", cmp.Or(Plain(v.Name), shortID(&v)), endText(&v), shortID(&v))
 	}

@@ -133,6 +133,8 @@ func (f *front) typeKeys(ctx context.Context, id string, end context.CancelCause
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(leaveGrace, cancel) })()
 	t := f.h.typist(typing, id)
 	defer t.Close()
+	f.keys.through(t.writeNow)
+	defer f.keys.through(nil)
 	for {
 		p, lost, err := f.keys.next(ctx)
 		if err != nil {

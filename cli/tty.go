@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +20,10 @@ type tty struct {
 	shown   bool        // out is a terminal
 	cooked  *term.State // of in, before it was raw
 
-	over  <-chan struct{} // closed when this process is to end
-	stuck atomic.Bool     // out took nothing after that
+	over   <-chan struct{} // closed when this process is to end
+	stuck  atomic.Bool     // out took nothing after that
+	mu     sync.Mutex      // held for a write to out
+	writes atomic.Int64    // twice those that are over; and one if one is under way
 }
 
 // openTTY returns the terminal of this process, which is to end with ctx.
@@ -69,32 +72,43 @@ const stuckGrace = 250 * time.Millisecond
 
 var errStuck = errors.New("nobody reads it")
 
-// Write implements io.Writer. It waits for whoever reads out, but not past the
-// end of this process: such a write is left behind, and all later ones fail.
+// Write implements io.Writer. It waits for whoever reads out; see outlast.
 func (t *tty) Write(p []byte) (int, error) {
 	if t.stuck.Load() {
 		return 0, errStuck
 	}
-	type written struct {
-		n   int
-		err error
-	}
-	done := make(chan written, 1)
-	go func() {
-		n, err := t.out.Write(p)
-		done <- written{n, err}
-	}()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writes.Add(1)
+	defer t.writes.Add(1)
+	return t.out.Write(p)
+}
+
+// outlast returns what work does, which writes to out. Once this process is to
+// end it waits for no write that makes no progress: work is left behind then,
+// all later writes fail, and so does outlast.
+//
+// A write to a terminal cannot be called off. To wait for each in another
+// goroutine would be two wakes of a thread for each.
+func (t *tty) outlast(work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
 	select {
-	case w := <-done:
-		return w.n, w.err
+	case err := <-done:
+		return err
 	case <-t.over:
 	}
-	select {
-	case w := <-done:
-		return w.n, w.err
-	case <-time.After(stuckGrace):
-		t.stuck.Store(true)
-		return 0, errStuck
+	for {
+		before := t.writes.Load()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(stuckGrace):
+		}
+		if before%2 == 1 && t.writes.Load() == before {
+			t.stuck.Store(true)
+			return errStuck
+		}
 	}
 }
 
