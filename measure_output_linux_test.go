@@ -20,10 +20,12 @@ func measureOutput(m *measurement) {
 	raw := m.line("print to one reader of /output", "bare reader of a terminal", "MB/s", atLeast(0.9))
 	sse := m.line("print to one event stream", raw.floor, "MB/s", atLeast(0.8))
 	alone := m.line("print with nobody attached", raw.floor, "MB/s", atLeast(0.9))
+	floored := m.lines
+	other := m.line("the same", "dtach", "MB/s", atLeast(1))
 	sides := []func(){
 		func() {
 			bare := rate(m.readBare(file, printed))
-			for _, l := range m.lines {
+			for _, l := range floored {
 				l.bare = append(l.bare, bare)
 			}
 		},
@@ -34,7 +36,8 @@ func measureOutput(m *measurement) {
 		func() {
 			argv, result := m.timed(file)
 			id := s.make("/sessions", argv...).ID
-			alone.product = append(alone.product, rate(m.result(result)))
+			figure := rate(m.result(result))
+			alone.product, other.product = append(alone.product, figure), append(other.product, figure)
 			s.end(id)
 			s.remove(id)
 		},
@@ -51,7 +54,11 @@ func measureOutput(m *measurement) {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				m.Fatalf("%v: %v\n%s", cmd, err, out)
 			}
-			alone.peer(keeper[0], rate(m.result(result)))
+			if figure := rate(m.result(result)); keeper[0] == "dtach" {
+				other.bare = append(other.bare, figure)
+			} else {
+				other.peer(keeper[0], figure)
+			}
 		})
 	}
 	m.rounds(sides...)

@@ -74,8 +74,8 @@ func measureCalls(m *measurement) {
 	lease := m.line("acquire and release a lease", "the system calls of its protocol", "us", atMost(1.3, 0))
 	replace := m.line("replace a file, durable", "the system calls", "us", atMost(1.1, 0))
 	dir := m.TempDir()
-	benchmark := func(pkg, name string) float64 {
-		cmd := exec.CommandContext(m.Context(), dir+"/"+pkg, "-test.run=^$", "-test.bench=^Benchmark"+strings.ReplaceAll(name, "/", "$/^")+"$", "-test.benchtime="+strconv.Itoa(m.size(300, 1))+"x")
+	benchmark := func(pkg, name string, times int) float64 {
+		cmd := exec.CommandContext(m.Context(), dir+"/"+pkg, "-test.run=^$", "-test.bench=^Benchmark"+strings.ReplaceAll(name, "/", "$/^")+"$", "-test.benchtime="+strconv.Itoa(m.size(times, 1))+"x")
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		found := regexp.MustCompile(`(\S+) ns/op`).FindSubmatch(out)
@@ -93,10 +93,14 @@ func measureCalls(m *measurement) {
 		}
 	}
 	m.rounds(
-		func() { lease.bare = append(lease.bare, benchmark("leasefs", "Lease/side=bare")) },
-		func() { lease.product = append(lease.product, benchmark("leasefs", "Lease/side=holdfast")) },
-		func() { replace.bare = append(replace.bare, benchmark("store", "ReplaceFile/durable/bare")) },
-		func() { replace.product = append(replace.product, benchmark("store", "ReplaceFile/durable")) },
+		func() { lease.bare = append(lease.bare, benchmark("leasefs", "Lease/side=bare", 5000)) },
+		func() { lease.product = append(lease.product, benchmark("leasefs", "Lease/side=holdfast", 5000)) },
+		func() {
+			replace.bare = append(replace.bare, benchmark("store", "ReplaceFile/durable=true/side=bare", 300))
+		},
+		func() {
+			replace.product = append(replace.product, benchmark("store", "ReplaceFile/durable=true/side=holdfast", 300))
+		},
 	)
 }
 

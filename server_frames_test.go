@@ -196,13 +196,13 @@ func BenchmarkFrame(b *testing.B) {
 	} {
 		data := []byte(strings.Repeat(line, 32<<10/len(line)))
 		dst := make([]byte, 0, 128<<10)
-		b.Run(name+"/ours", func(b *testing.B) {
+		b.Run("data="+name+"/side=holdfast", func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
 				appendString(dst, data)
 			}
 		})
-		b.Run(name+"/encoding-json", func(b *testing.B) {
+		b.Run("data="+name+"/side=encoding-json", func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
 				if _, err := json.Marshal(string(data)); err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,8 +16,8 @@ func BenchmarkReplaceFile(b *testing.B) {
 	for _, bc := range []struct {
 		name    string
 		durable bool
-	}{{"durable", true}, {"atomic", false}} {
-		b.Run(bc.name, func(b *testing.B) {
+	}{{"durable=true", true}, {"durable=false", false}} {
+		b.Run(bc.name+"/side=holdfast", func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "f")
 			for b.Loop() {
 				if err := ReplaceFile(path, data, bc.durable); err != nil {
@@ -24,7 +25,7 @@ func BenchmarkReplaceFile(b *testing.B) {
 				}
 			}
 		})
-		b.Run(bc.name+"/bare", func(b *testing.B) {
+		b.Run(bc.name+"/side=bare", func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "f")
 			for b.Loop() {
 				bareReplace(b, path, data, bc.durable)
@@ -50,8 +51,8 @@ func bareReplace(b *testing.B, path string, data []byte, durable bool) {
 }
 
 func BenchmarkUpdate(b *testing.B) {
-	for name, durable := range map[string]bool{"durable": true, "atomic": false} {
-		b.Run(name, func(b *testing.B) {
+	for _, durable := range []bool{true, false} {
+		b.Run(fmt.Sprintf("durable=%v", durable), func(b *testing.B) {
 			w := mustCreate(b, openTestStore(b, "", Options{}), newRow())
 			for b.Loop() {
 				if _, err := w.Update(durable, func(r *Row) error { r.Turns++; return nil }); err != nil {
@@ -67,7 +68,7 @@ func BenchmarkRow(b *testing.B) {
 	live := mustCreate(b, s, newRow())
 	rest := mustHave(b, s)
 	age(b, sessionPath(s, rest.ID))
-	for name, id := range map[string]string{"live": live.id, "elsewhere": rest.ID} {
+	for name, id := range map[string]string{"live=true": live.id, "live=false": rest.ID} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				mustRow(b, s, id)
@@ -104,7 +105,7 @@ func BenchmarkTenThousandSessions(b *testing.B) {
 	}
 	age(b, filepath.Join(dir, "sessions"))
 	var bytes uint64
-	b.Run("first", func(b *testing.B) {
+	b.Run("list=first", func(b *testing.B) {
 		for b.Loop() {
 			fresh := openTestStore(b, dir, Options{})
 			before := heap()
@@ -114,13 +115,13 @@ func BenchmarkTenThousandSessions(b *testing.B) {
 		}
 		b.ReportMetric(float64(bytes)/sessions, "B/row")
 	})
-	b.Run("again", func(b *testing.B) {
+	b.Run("list=again", func(b *testing.B) {
 		readAll(b, s)
 		for b.Loop() {
 			readAll(b, s)
 		}
 	})
-	b.Run("ids", func(b *testing.B) {
+	b.Run("list=ids", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := s.IDs(); err != nil {
 				b.Fatal(err)

@@ -228,7 +228,7 @@ func TestReadAllocatesNothing(t *testing.T) {
 	}
 }
 
-func BenchmarkReadAt32K(b *testing.B) {
+func BenchmarkLogRead(b *testing.B) {
 	const size = 4 << 20
 	l := mustOpenLog(b, b.TempDir(), logOptions{})
 	mustAppend(b, l, size)
@@ -243,12 +243,12 @@ func BenchmarkReadAt32K(b *testing.B) {
 			off = (off + int64(len(p))) % size
 		}
 	}
-	b.Run("log", func(b *testing.B) {
+	b.Run("side=holdfast", func(b *testing.B) {
 		r := newLogReader(l.dir, l.bounds)
 		defer r.close()
 		run(b, r.readAt)
 	})
-	b.Run("bare", func(b *testing.B) {
+	b.Run("side=bare", func(b *testing.B) {
 		f, err := os.Open(segmentPath(l.dir, 0))
 		if err != nil {
 			b.Fatal(err)

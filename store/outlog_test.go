@@ -306,9 +306,9 @@ func writeFile(t testing.TB, path string, data []byte) {
 	}
 }
 
-func BenchmarkAppend32K(b *testing.B) {
+func BenchmarkAppend(b *testing.B) {
 	p := outputFrom(0, 32<<10)
-	b.Run("log", func(b *testing.B) {
+	b.Run("side=holdfast", func(b *testing.B) {
 		l := mustOpenLog(b, b.TempDir(), logOptions{Keep: 64 << 20})
 		b.SetBytes(int64(len(p)))
 		for b.Loop() {
@@ -317,7 +317,7 @@ func BenchmarkAppend32K(b *testing.B) {
 			}
 		}
 	})
-	b.Run("bare", func(b *testing.B) {
+	b.Run("side=bare", func(b *testing.B) {
 		f, err := os.Create(filepath.Join(b.TempDir(), "bare"))
 		if err != nil {
 			b.Fatal(err)
