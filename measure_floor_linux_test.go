@@ -73,9 +73,9 @@ func (m *measurement) await(r io.Reader, text string) {
 	}
 }
 
-// key stays in the first column, where a program that redraws what it shows
+// key is one that stays where it is, so that a program which redraws what it shows
 // has nothing to add.
-const key = "x\r"
+const key = "x\b"
 
 // echo returns how long one key takes to come back.
 func (m *measurement) echo(rw io.ReadWriter) time.Duration {
