@@ -19,6 +19,10 @@ import (
 // soakFor is set by scripts/bench soak.
 var soakFor = flag.Duration("soak", 10*time.Second, "how long TestSoak works on a server")
 
+// maxSoaked is with how many sessions clients begin another wave, at most. One
+// makes about as many again, each has a reader, and a server has 512 streams.
+const maxSoaked = 150
+
 // TestSoak lets clients work on a server, as TestKilledAgainAndAgain does, with
 // more sessions, with readers that come and go, and with one that stalls: half
 // of the time the server is killed and started again, half of it one server
@@ -29,7 +33,7 @@ func TestSoak(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	clients, answers := uint64(12), int64(400)
 	if *soakFor >= time.Minute {
-		clients, answers = 60, 6000
+		clients, answers = 40, 1500
 	}
 	t.Logf("seed %d", seed)
 	w := newWorld(t, seed, clients)
@@ -40,6 +44,9 @@ func TestSoak(t *testing.T) {
 		w.check()
 		if t.Failed() {
 			t.FailNow()
+		}
+		if len(w.sessions()) > maxSoaked {
+			w.endAll()
 		}
 		leave := w.visit()
 		w.work(answers)
