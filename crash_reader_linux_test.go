@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // read reads a session from where its reader was last, in the background,
@@ -25,17 +27,25 @@ func (w *world) read(k *known) {
 				follow = w.readOutput
 			}
 			limit := rnd.Int64N(1 << (8 + rnd.IntN(16))) // of bytes until the connection drops
-			if over, err := follow(k, limit); err != nil {
+			over, err := follow(k, limit)
+			switch {
+			case errors.Is(err, errBusy):
+				<-time.After(10 * time.Millisecond)
+			case err != nil:
 				if !w.dying.Load() && !k.deleting.Load() {
 					w.t.Errorf("%s: reader at %d: %v", k, len(k.seen), err)
 				}
 				return
-			} else if over {
+			case over:
 				return
 			}
 		}
 	})
 }
+
+// errBusy reports that a server has all the streams that it takes: those that
+// readers have just left are among them.
+var errBusy = errors.New("too many streams")
 
 // open begins to read; without an error the answer is 200 or 204.
 func (w *world) open(k *known, path string, headers ...string) (*http.Response, error) {
@@ -43,6 +53,9 @@ func (w *world) open(k *known, path string, headers ...string) (*http.Response, 
 	if err == nil && resp.StatusCode >= 300 {
 		b, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
+		if resp.StatusCode == http.StatusServiceUnavailable {
+			return nil, errBusy
+		}
 		return nil, fmt.Errorf("GET %s: %d %s", path, resp.StatusCode, b)
 	}
 	return resp, err
