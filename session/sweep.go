@@ -75,11 +75,34 @@ func (c *Controller) sweep() (found []Finding, err error) {
 func (c *Controller) sweepMoves() (found []Finding, err error) {
 	ids, err := c.store.Leftovers()
 	for _, id := range ids {
-		if err := c.remove(id); !errors.Is(err, leasefs.ErrHeld) {
+		cleared, _, err := c.clear(id)
+		if cleared || err != nil && !errors.Is(err, leasefs.ErrHeld) {
 			found = append(found, Finding{Session: id, Problem: "half made or half removed", Repaired: err == nil})
 		}
 	}
 	return found, err
+}
+
+// errThere ends the clearing of a session that is there.
+var errThere = errors.New("the session is there")
+
+// clear removes what a crash left of a session, and its lock file. Whoever was
+// making the session may have come to the end of it while clear waited for the
+// lease: then both stay, and there is true.
+func (c *Controller) clear(id string) (cleared, there bool, err error) {
+	err = leasefs.Guard(c.store.LockPath(id), leasefs.Options{Family: c.family, Self: c.self}, func() (err error) {
+		if cleared, err = c.store.Clear(id); err != nil {
+			return err
+		}
+		if _, err = c.store.Row(id); !errors.Is(err, store.ErrNotFound) {
+			return errThere
+		}
+		return nil
+	})
+	if errors.Is(err, errThere) {
+		return cleared, true, nil
+	}
+	return cleared, false, err
 }
 
 // sweepLocks removes lock files without a session. It returns the sessions
@@ -111,9 +134,8 @@ func (c *Controller) sweepLocks() (found []Finding, marked []string, err error) 
 		if _, err := c.store.Row(id); !errors.Is(err, store.ErrNotFound) {
 			continue // the list may be from a cache
 		}
-		// There is nothing to remove but the lock file, under its own lock.
-		if err := c.remove(id); !errors.Is(err, leasefs.ErrHeld) {
-			found = append(found, Finding{Session: id, Problem: "lock file without a session", Repaired: errors.Is(err, store.ErrNotFound)})
+		if _, there, err := c.clear(id); !there && !errors.Is(err, leasefs.ErrHeld) {
+			found = append(found, Finding{Session: id, Problem: "lock file without a session", Repaired: err == nil})
 		}
 	}
 	return found, marked, nil

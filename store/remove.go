@@ -30,6 +30,24 @@ func (s *Store) Remove(id string) error {
 	return err
 }
 
+// Clear deletes what a crash left of a session that was being made or removed,
+// and nothing of one that is there. The caller holds its lease, and no Writer
+// of it is open here. It reports whether there was anything.
+func (s *Store) Clear(id string) (cleared bool, err error) {
+	if !ValidID(id) {
+		return false, notFound(id)
+	}
+	h, err := s.claim(id)
+	if err == nil {
+		cleared, err = s.clear(s.building(id), s.trash(id))
+		s.unclaim(id, h, seen{})
+	}
+	if err != nil {
+		return false, fmt.Errorf("clear session %s: %w", id, err)
+	}
+	return cleared, nil
+}
+
 // remove is the I/O of Remove, in this order:
 //
 //	step "clear"           delete sessions/.new-<id> and trash/<id>

@@ -62,7 +62,7 @@ func TestRemoveFailureIsMadeGoodByTheNext(t *testing.T) {
 	}
 }
 
-func TestRemoveClearsLeftovers(t *testing.T) {
+func TestClearDeletesLeftovers(t *testing.T) {
 	s := openTestStore(t, "", Options{})
 	id := NewID()
 	for _, dir := range []string{s.building(id), s.trash(id)} {
@@ -74,11 +74,14 @@ func TestRemoveClearsLeftovers(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, left); diff != "" || err != nil {
 		t.Errorf("Leftovers: %v (-want +got):\n%s", err, diff)
 	}
-	if err := s.Remove(id); err != nil {
-		t.Errorf("Remove = %v", err)
+	if cleared, err := s.Clear(id); !cleared || err != nil {
+		t.Errorf("Clear = %v, %v", cleared, err)
 	}
 	if left, err := s.Leftovers(); len(left) != 0 || err != nil {
-		t.Errorf("Leftovers after Remove = %v, %v; want none", left, err)
+		t.Errorf("Leftovers after Clear = %v, %v; want none", left, err)
+	}
+	if cleared, err := s.Clear(id); cleared || err != nil {
+		t.Errorf("Clear of nothing = %v, %v", cleared, err)
 	}
 }
 

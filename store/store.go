@@ -209,8 +209,8 @@ func (s *Store) IDs() ([]string, error) {
 }
 
 // Leftovers returns the ids of sessions whose creation or removal was cut
-// short by a crash, or is under way in another process. Remove, called under
-// the session's lease, clears one away.
+// short by a crash, or is under way in another process. Clear, called under the
+// session's lease, clears one away.
 func (s *Store) Leftovers() ([]string, error) {
 	var ids []string
 	for sub, mark := range map[string]string{"sessions": newMark, "trash": ""} {
