@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +70,9 @@ func TestSoak(t *testing.T) {
 		used = append(used, w.usage())
 	}
 	w.end()
+	if t.Failed() {
+		t.FailNow()
+	}
 	w.checkFlat(used)
 	t.Logf("%d kills, %d requests, %d bytes compared; after each wave: %v", w.kills, w.requests.Load(), w.compared, used)
 }
@@ -94,6 +98,9 @@ func (w *world) visit() (leave func()) {
 					if err == nil {
 						io.Copy(io.Discard, resp.Body)
 						resp.Body.Close()
+					}
+					if err == nil && resp.StatusCode == http.StatusServiceUnavailable {
+						<-time.After(10 * time.Millisecond)
 					}
 					over()
 				}
