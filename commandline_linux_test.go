@@ -238,7 +238,7 @@ func TestAnotherRunBeginsOnAFreshScreen(t *testing.T) {
 	eventually(t, "the editor's screen", func() bool { return strings.HasPrefix(s.text(), "# /etc/shells") })
 	s.killed()
 	s = onScreen(t, dir, "run", "--resume", "demo")
-	s.see("/etc/shells\n$")
+	s.see("/etc/shells\n\n[the program was started again]\n$")
 	s.keys("echo on it goes", "Enter")
 	s.see("$ echo on it goes\non it goes\n$")
 	if got := s.tmux("display-message", "-p", "#{alternate_on}"); got != "0\n" {

@@ -161,7 +161,7 @@ func TestRunWithoutItsTerminal(t *testing.T) {
 		t.Errorf("afterwards: %s", got)
 	}
 	m = holdfastOnTerminal(t, dir, "run", "--resume", "it")
-	m.see("once\r\nonce")
+	m.see("once\r\n\r\n[the program was started again]\r\nonce")
 	m.press("more\r")
 	m.see("more\r\nmore")
 	m.press("\x04")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"holdfast/session"
 )
@@ -57,6 +58,9 @@ func joined(ctx context.Context, h host, words []string) (session.View, error) {
 		if err != nil {
 			return v, explain(words[0], err)
 		}
+		if isOwn(&v) {
+			return v, ownError(&v)
+		}
 		if !v.Live && v.Holder == nil {
 			return v, explain(words[0], fmt.Errorf("%w", session.ErrNotLive))
 		}
@@ -66,17 +70,33 @@ func joined(ctx context.Context, h host, words []string) (session.View, error) {
 	if err != nil {
 		return session.View{}, err
 	}
-	var newest *session.View
+	var newest, own *session.View
 	for i := range views {
 		v := &views[i]
+		if isOwn(v) {
+			own = v
+			continue
+		}
 		if v.Live && (newest == nil || v.Bound) || newest == nil && v.Holder != nil {
 			newest = v
 		}
+	}
+	if newest == nil && own != nil {
+		return *own, fmt.Errorf("no other session is live, and %w", ownError(own))
 	}
 	if newest == nil {
 		return session.View{}, errors.New("no session is live; holdfast new starts one on the server, holdfast run one in this terminal")
 	}
 	return *newest, nil
+}
+
+// isOwn reports whether this process runs in a session. To show it there would
+// have its output come out of it again, for ever; so would its keys.
+func isOwn(v *session.View) bool { return v.ID == os.Getenv("HOLDFAST_SESSION") }
+
+// ownError refuses the session that isOwn knows.
+func ownError(v *session.View) error {
+	return fmt.Errorf("session %.64q is the one that this runs in ($HOLDFAST_SESSION), and would show itself without end; join it from another terminal", cmp.Or(v.Name, v.ID))
 }
 
 // tellLeft says what becomes of a session that is not shown any more.

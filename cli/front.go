@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"holdfast/session"
 )
@@ -36,9 +37,12 @@ type front struct {
 	answers bool           // it answers what the program asks
 	marred  bool           // a notice stands on the screen
 	told    string         // the last notice, where there is no screen
+	ran     int            // the last run that was told of on the screen; 0: none
 	cleared bool           // the screen is to be empty after the command line
 	news    []string       // of a session that a command has made, to be told before its own output
 	ended   []session.View // what leaving has ended
+
+	foreign atomic.Bool // the session has the size of another terminal
 
 	mu      sync.Mutex              // guards the fields below
 	cancel  context.CancelCauseFunc // of what is shown; nil: nothing is
@@ -226,7 +230,9 @@ func (f *front) take(e *session.Event) error {
 		reset := f.modes.Reset()
 		f.modes = session.Modes{}
 		if f.tty.shown { // a pipe gets the log and nothing else
-			return f.write(reset)
+			err := f.write(reset)
+			f.tellRun(e)
+			return err
 		}
 	case session.KindTerminal:
 		rest := f.replay.Rest()
@@ -239,6 +245,8 @@ func (f *front) take(e *session.Event) error {
 		f.tellGap(e)
 	case session.KindSession:
 		f.view = *e.View
+		cols, rows := f.tty.size()
+		f.foreign.Store(cols > 0 && (int(f.view.Cols) != cols || int(f.view.Rows) != rows))
 		switch {
 		case f.view.StorageError != "":
 			f.mar("the store cannot be written, and the program waits: " + f.view.StorageError)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -222,6 +223,19 @@ func (k *keys) answered(first string) {
 	k.line = nil
 	k.take(p)
 	k.more.Broadcast()
+}
+
+// unasked is what a terminal sends without a key: answers to the program, that
+// it has the focus or lost it, and its mouse.
+// https://invisible-island.net/xterm/ctlseqs/ctlseqs.html
+const unasked = `^(?:\x1b\[(?:[IO]|[?>=][\d;:]*\$?[a-zA-Z]|[\d;]*(?:[nRtxc]|\$y)|<[\d;]*[Mm]|M(?s:...))|` +
+	`\x1b[P\]_][^\x07\x1b]*(?:\x07|\x1b\\))*$`
+
+// byPerson reports whether a key is in what came from a terminal. The rest of
+// an answer that came in two pieces counts as one.
+func byPerson(p []byte) bool {
+	byItself, _ := regexp.Match(unasked, p)
+	return !byItself
 }
 
 // leavable has leave called when somebody wants to leave the command line while

@@ -166,3 +166,42 @@ func TestKeysThatGoThrough(t *testing.T) {
 	}
 	typed.Close()
 }
+
+// What a terminal sends by itself claims nothing.
+func TestKeysThatNobodyPressed(t *testing.T) {
+	for _, tt := range []struct {
+		typed string
+		want  bool
+	}{
+		{"a", true},
+		{"\r", true},
+		{"\x1b", true},
+		{"\x1b[A", true},
+		{"\x1bOP", true},
+		{"\x1b[1;5C", true},
+		{"\x1b[15~", true},
+		{"\x1b[97;5u", true},
+		{"\x1b[200~paste\x1b[201~", true},
+		{"\xff", true},
+		{"\x1b[?62;22c", false},
+		{"\x1b[>0;276;0c", false},
+		{"\x1b[12;1R", false},
+		{"\x1b[0n", false},
+		{"\x1b[?2026;2$y", false},
+		{"\x1b[8;30;100t", false},
+		{"\x1b[?1u", false},
+		{"\x1b]11;rgb:0000/0000/0000\x1b\\", false},
+		{"\x1b]11;rgb:0000/0000/0000\a", false},
+		{"\x1bP>|XTerm(390)\x1b\\", false},
+		{"\x1b_Gi=1;OK\x1b\\", false},
+		{"\x1b[I", false},
+		{"\x1b[<35;10;5M", false},
+		{"\x1b[M \xff\x80", false},
+		{"\x1b[12;1R\x1b[?62c", false},
+		{"\x1b[12;1Rx", true},
+	} {
+		if got := byPerson([]byte(tt.typed)); got != tt.want {
+			t.Errorf("byPerson(%q) = %v, want %v", tt.typed, got, tt.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,20 @@ func (f *front) cmdSessions(ctx context.Context, _ []string) (move, error) {
 		return stay, err
 	}
 	v, err := f.pick(views)
-	if err != nil || v == nil {
+	if err != nil || v == nil || !f.mayStart(v) {
 		return stay, err
 	}
 	return f.goTo(ctx, v)
+}
+
+// mayStart asks whether a session that was only pointed at may get its program
+// again, if going there does that.
+func (f *front) mayStart(v *session.View) bool {
+	if v.Live || v.Holder != nil || f.mode == watches || v.State == session.Unreadable {
+		return true
+	}
+	begin, end := cut(cmp.Or(Plain(v.Name), shortID(v)), 40)+" is "+v.State+"; run `", "` again?"
+	return f.mayDo(begin + cut(programText(v), max(leastColumn, f.width()-cells(begin+end+noUnless)-1)) + end)
 }
 
 func (f *front) cmdResume(ctx context.Context, args []string) (move, error) {
@@ -37,6 +48,9 @@ func (f *front) cmdResume(ctx context.Context, args []string) (move, error) {
 // goTo shows a session. One without a program gets it again, unless this
 // terminal only watches.
 func (f *front) goTo(ctx context.Context, v *session.View) (move, error) {
+	if isOwn(v) {
+		return stay, ownError(v)
+	}
 	if !v.Live && f.mode != watches {
 		started, err := f.h.start(ctx, v.ID)
 		if err != nil && !errors.Is(err, session.ErrLive) {
@@ -198,7 +212,14 @@ func (f *front) mayEnd(live []session.View) bool {
 	for _, v := range live {
 		f.ask.say(cut("  "+label(&v)+"  "+programText(&v), f.width()))
 	}
-	answer, err := f.ask.line("Stop and leave? [y/N] ")
+	return f.mayDo("Stop and leave?")
+}
+
+// noUnless stands behind a question that a yes alone affirms.
+const noUnless = " [y/N] "
+
+func (f *front) mayDo(question string) bool {
+	answer, err := f.ask.line(question + noUnless)
 	return err == nil && strings.HasPrefix(strings.ToLower(answer), "y")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"holdfast/session"
@@ -38,6 +39,16 @@ func (f *front) tellGap(e *session.Event) {
 		return
 	}
 	f.tty.write(fmt.Sprintf("\r\n[%d bytes of output are gone]\r\n", e.To-e.From))
+}
+
+// tellRun marks where a program begins anew, unless it is the first that a copy
+// runs. Who comes back to there is told of it again.
+func (f *front) tellRun(e *session.Event) {
+	told := e.Run == f.ran || f.view.ForkedAt != nil && e.Cursor == *f.view.ForkedAt
+	f.ran = e.Run
+	if f.ask != nil && !told {
+		f.tty.write("\r\n" + cut("[the program was started again]", f.width()) + "\r\n")
+	}
 }
 
 // tellNews tells what a command has to say of the session that it has made,
@@ -86,7 +97,7 @@ func (f *front) repaint() {
 	}
 	f.tty.Write(f.modes.Reset())
 	f.tty.write(clearScreen)
-	f.modes, f.at = session.Modes{}, session.Cursor{}
+	f.modes, f.at, f.ran = session.Modes{}, session.Cursor{}, 0
 }
 
 // leave gives the terminal back as a shell expects it.
@@ -113,10 +124,17 @@ func (f *front) resize() {
 		f.ask.SetSize(cols, rows)
 		f.keys.wake()
 	}
+	f.claim()
+}
+
+// claim gives the session that is shown the size of the terminal. It may be
+// called by another goroutine.
+func (f *front) claim() {
+	cols, rows := f.tty.size()
 	f.mu.Lock()
 	ctx, id := f.showing, f.shown
 	f.mu.Unlock()
-	if ctx != nil && f.mode != watches {
+	if cols > 0 && ctx != nil && f.mode != watches {
 		f.h.resize(ctx, id, cols, rows) // one that is not live there keeps its size
 	}
 }
@@ -133,7 +151,15 @@ func (f *front) typeKeys(ctx context.Context, id string, end context.CancelCause
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(leaveGrace, cancel) })()
 	t := f.h.typist(typing, id)
 	defer t.Close()
-	f.keys.through(t.writeNow)
+	var claims sync.WaitGroup
+	defer claims.Wait()
+	f.keys.through(func(p []byte) bool {
+		sent := t.writeNow(p)
+		if sent {
+			f.claimBy(p, &claims)
+		}
+		return sent
+	})
 	defer f.keys.through(nil)
 	for {
 		p, lost, err := f.keys.next(ctx)
@@ -147,6 +173,16 @@ func (f *front) typeKeys(ctx context.Context, id string, end context.CancelCause
 			f.tty.write(bell)
 			f.keys.forget() // what followed makes no sense without it
 		}
+		f.claimBy(p, &claims)
+	}
+}
+
+// claimBy claims the size of the session for who has typed p, which is on its
+// way: of several terminals that of the person who types decides. It waits for
+// nothing.
+func (f *front) claimBy(p []byte, claims *sync.WaitGroup) {
+	if f.foreign.Load() && byPerson(p) && f.foreign.CompareAndSwap(true, false) {
+		claims.Go(f.claim)
 	}
 }
 
