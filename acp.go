@@ -85,7 +85,11 @@ func serveACP(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		known := strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")
 		return cli.Usage(fmt.Sprintf("there is no profile %.64q", f.profile), "there are "+known+", and profiles.json in the store adds more")
 	}
-	return acp.Serve(ctx, acp.Config{
+	err = acp.Serve(ctx, acp.Config{
 		Sessions: ctl, Argv: f.argv, Profile: f.profile, Quiet: f.quiet, Version: version(), Log: log,
 	}, os.Stdin, stdout)
+	if err != nil {
+		err = fmt.Errorf("the connection to the editor: %v", err) // whatever it was, it is no pipeline's end
+	}
+	return err
 }

@@ -111,14 +111,16 @@ func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
 		{args: []string{"ls", "nothing like it"}},
 		{args: []string{"show", id}},
 		{args: []string{"show", "--json", id[:8]}},
+		{args: []string{"show", "--json", strings.ToUpper(id[:8])}},
+		{args: []string{"show", "--json", strings.ToUpper(id)}},
 		{args: []string{"show", "..", "--json"}},
 		{args: []string{"show", "a/b", "--json"}},
 		{args: []string{"show", "per%cent ?#", "--json"}},
 		{args: []string{"show", damaged}},
 		{[]string{"show", "none"}, 1, "holdfast: there is no session \"none\"; holdfast ls lists them\n"},
+		{[]string{"show", "0Badc0d"}, 1, "holdfast: there is no session \"0Badc0d\"; the beginning of an id counts from 8 characters on; holdfast ls lists them\n"},
 		{[]string{"show", store.NewID()}, 1, "holdfast: there is no session"},
 		{[]string{"show", "twin"}, 1, "holdfast: \"twin\" fits 2 sessions: "},
-		{[]string{"send", "demo", "x"}, 1, "holdfast: session \"demo\" is not live: no program runs in it; "},
 		{args: []string{"wait", "demo"}},
 		{args: []string{"wait", "--from", "0", "demo", "--for", "exit,idle"}},
 		{args: []string{"wait", "--from", "-14", "demo", "--match", "l+", "--json"}},
@@ -130,6 +132,7 @@ func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
 		{args: []string{"stop", "demo"}},
 		{args: []string{"stop", "demo", "--json"}},
 		{args: []string{"export", "demo", "--raw"}},
+		{args: []string{"export", "demo", "--raw", "-o", "-"}},
 		{args: []string{"export", "--text", "demo"}},
 		{args: []string{"export", "demo", "--cast"}},
 		{[]string{"export", "none", "--cast"}, 1, "holdfast: there is no session \"none\""},
@@ -163,6 +166,9 @@ func TestListsExportsAndRemovals(t *testing.T) {
 	}
 	if got, want := hold(t, dir, "", "export", "demo", "--raw").Stdout, "\x1b[1mhéllo\x1b[0m\r\r\n\xff"; got != want {
 		t.Errorf("raw export = %q, want %q", got, want)
+	}
+	if got, want := hold(t, dir, "", "export", "demo", "--raw", "-o", "-").Stdout, "\x1b[1mhéllo\x1b[0m\r\r\n\xff"; got != want {
+		t.Errorf("raw export to - = %q, want %q", got, want)
 	}
 	if got, want := hold(t, dir, "", "export", "demo", "--text").Stdout, "héllo\n\uFFFD"; got != want {
 		t.Errorf("text export = %q, want %q", got, want)

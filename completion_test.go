@@ -211,7 +211,7 @@ func TestShellsComplete(t *testing.T) {
 			tm.press("holdfast vers\t\r")
 			tm.see(strings.TrimSpace(string(said)))
 			tm.press("holdfast doc\t --js\t\r")
-			tm.see(`{"problems":[]}`)
+			tm.see(`{"problems":[],"notes":[]}`)
 			if err := os.Mkdir(filepath.Join(home, "folder"), 0o700); err != nil {
 				t.Fatal(err)
 			}

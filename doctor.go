@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"holdfast/cli"
@@ -22,9 +19,6 @@ func doctor(_ context.Context, args []string, stdout, _ io.Writer) error {
 	dir, asJSON, err := parseDoctor(args, stdout)
 	if err != nil {
 		return err
-	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return cli.Usage("there is no store yet", "holdfast serve makes one, or give --store")
 	}
 	st, err := store.Open(dir, store.Options{Boot: process.BootID()})
 	if err != nil {
@@ -77,7 +71,7 @@ leftovers of crashes. It removes no output and touches no session that a process
 	if err := parseNone(fs, args, usage, stdout); err != nil {
 		return "", false, err
 	}
-	dir, err = cli.StoreDir(dir)
+	dir, err = cli.ExistingStore(dir)
 	return dir, asJSON, err
 }
 

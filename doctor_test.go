@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestDoctorCommand(t *testing.T) {
 		t.Errorf("doctor --json of it = %q, %v", out, err)
 	}
 	dir = filepath.Join(dir, "none")
-	if _, err := call(); err == nil || !strings.Contains(err.Error(), "there is no store yet") {
+	if _, err := call(); err == nil || !strings.Contains(err.Error(), "there is no store in "+strconv.Quote(dir)) {
 		t.Errorf("doctor without a store: %v", err)
 	}
 	if _, err := call("now"); err == nil || !strings.Contains(err.Error(), `no argument "now"`) {

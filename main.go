@@ -3,11 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
@@ -94,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		for i, c := range all {
 			names[i] = c.name
 		}
-		return cli.Usage(fmt.Sprintf("unknown command %q", name), cli.DidYouMean(name, names, "holdfast help lists the commands"))
+		return cli.Usage(fmt.Sprintf("unknown command %q", name), cmp.Or(guessed(name), cli.DidYouMean(name, names, "holdfast help lists the commands")))
 	}
 	work := func() error { return all[i].run(ctx, args[1:], stdout, stderr) }
 	if !all[i].holds {
@@ -106,8 +108,40 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return context.Cause(ctx)
+	case unread(err):
+		return cli.StatusOfSignal(syscall.SIGPIPE)
 	}
 	return err
+}
+
+// unread reports whether standard output is a pipe that nobody reads any more:
+// others do not hear of that, but die of SIGPIPE.
+func unread(err error) bool {
+	e, ok := errors.AsType[*fs.PathError](err)
+	return ok && e.Path == os.Stdout.Name() && errors.Is(err, syscall.EPIPE)
+}
+
+// guessed says what does the work of a command that others have.
+func guessed(name string) string {
+	switch name {
+	case "resume":
+		return "holdfast start starts the program of a session again on the server, holdfast run --resume in this terminal"
+	case "kill", "end", "terminate":
+		return "holdfast stop ends the program of a session, holdfast rm removes the session too"
+	case "delete", "remove":
+		return "holdfast rm removes sessions"
+	case "rename":
+		return "the page names sessions, and so does PATCH /sessions/ID with {\"name\":\"...\"}"
+	case "logs", "log", "output":
+		return "holdfast export --text prints what a session has printed, holdfast attach --read-only follows it"
+	case "status", "info":
+		return "holdfast show prints what is known of a session, holdfast ls lists them all"
+	case "list", "ps", "sessions":
+		return "holdfast ls lists the sessions"
+	case "create":
+		return "holdfast new makes a session of the server, holdfast run one in this terminal"
+	}
+	return ""
 }
 
 // tidyGrace is how long a command may tidy up after a signal.
@@ -142,7 +176,7 @@ func report(stderr io.Writer, err error) int {
 	if status, ok := errors.AsType[cli.ExitStatus](err); ok {
 		return int(status)
 	}
-	fmt.Fprintln(stderr, "holdfast:", cli.Plain(err.Error()))
+	fmt.Fprintln(stderr, cli.Fitting(stderr, "holdfast: "+cli.Plain(err.Error())))
 	if _, ok := errors.AsType[*cli.UsageError](err); ok {
 		return 2
 	}
@@ -171,7 +205,7 @@ func printHelp(ctx context.Context, args []string, stdout, stderr io.Writer) err
 		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.short)
 	}
 	b.WriteString("\nholdfast COMMAND --help has the flags of a command.\n")
-	_, err = io.WriteString(stdout, b.String())
+	_, err = io.WriteString(stdout, cli.Prose(stdout, b.String()))
 	return err
 }
 

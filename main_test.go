@@ -48,18 +48,28 @@ var unrunnable = []struct {
 	{"acp --profile shell -- bash", "holdfast: --profile and a program exclude each other; give one of them\n"},
 	{"acp --profile nonesuch", "holdfast: there is no profile \"nonesuch\"; there are claude, codex, gemini, opencode, shell, and profiles.json in the store adds more\n"},
 	{"shwo x", "holdfast: unknown command \"shwo\"; did you mean \"show\"?\n"},
+	{"resume x", "holdfast: unknown command \"resume\"; holdfast start starts the program of a session again on the server, holdfast run --resume in this terminal\n"},
+	{"kill x", "holdfast: unknown command \"kill\"; holdfast stop ends the program of a session, holdfast rm removes the session too\n"},
+	{"delete x", "holdfast: unknown command \"delete\"; holdfast rm removes sessions\n"},
+	{"rename x y", "holdfast: unknown command \"rename\"; the page names sessions, and so does PATCH /sessions/ID with {\"name\":\"...\"}\n"},
+	{"logs x", "holdfast: unknown command \"logs\"; holdfast export --text prints what a session has printed, holdfast attach --read-only follows it\n"},
+	{"status", "holdfast: unknown command \"status\"; holdfast show prints what is known of a session, holdfast ls lists them all\n"},
+	{"list", "holdfast: unknown command \"list\"; holdfast ls lists the sessions\n"},
+	{"create", "holdfast: unknown command \"create\"; holdfast new makes a session of the server, holdfast run one in this terminal\n"},
+	{"ls --json=maybe", "holdfast: --json \"maybe\" is neither true nor false; give the flag alone\n"},
+	{"export --raw a --json -o -", "holdfast: export --json needs -o; standard output has what the session printed; give a file for that\n"},
 	{"ls x y", "holdfast: ls has no argument \"y\"; usage: holdfast ls [WORD] [flags]\n"},
 	{"ls --state runing", "holdfast: --state \"runing\" is no state; did you mean \"running\"?\n"},
 	{"ls --state zzzzzzzzz", "holdfast: --state \"zzzzzzzzz\" is no state; it is one of pending, running, idle, stopped, ended, interrupted, unreadable\n"},
 	{"ls --jsno", "holdfast: unknown flag \"--jsno\"; did you mean \"--json\"?\n"},
 	{"show", "holdfast: show needs a session; holdfast ls lists them\n"},
 	{"show a b", "holdfast: show has no argument \"b\"; usage: holdfast show ID [flags]\n"},
-	{"show --store /nonexistent/x a", "holdfast: there is no store yet; holdfast serve makes one, or give --store\n"},
+	{"show --store /nonexistent/x a", "holdfast: there is no store in \"/nonexistent/x\" yet; holdfast serve makes one, or give another --store\n"},
 	{"send --enter", "holdfast: send needs a session; holdfast ls lists them\n"},
 	{"send a -x", "holdfast: unknown flag \"-x\"; holdfast send --help lists the flags\n"},
 	{"send a --x=1", "holdfast: unknown flag \"--x\"; holdfast send --help lists the flags\n"},
 	{"new cat", "holdfast: new has no argument \"cat\"; usage: holdfast new [flags] [-- PROGRAM ARGUMENTS...]\n"},
-	{"new --store /nonexistent/x", "holdfast: there is no store yet; holdfast serve makes one, or give --store\n"},
+	{"new --store /nonexistent/x", "holdfast: there is no store in \"/nonexistent/x\" yet; holdfast serve makes one, or give another --store\n"},
 	{"start", "holdfast: start needs a session; holdfast ls lists them\n"},
 	{"fork", "holdfast: fork needs a session; holdfast ls lists them\n"},
 	{"fork a --turn x", "holdfast: invalid value \"x\" for flag --turn: turns have numbers; holdfast fork --help lists the flags\n"},
@@ -130,6 +140,11 @@ func TestHelpOfACommand(t *testing.T) {
 		}
 		if err := run(t.Context(), []string{"help", c.name}, &got, io.Discard); err != nil || got.String() != want.String() {
 			t.Errorf("help %s prints %q, %v; want what %s --help does", c.name, &got, err, c.name)
+		}
+		for line := range strings.Lines(got.String()) {
+			if len(line) > len("\n")+80 {
+				t.Errorf("help %s has a line of %d characters: %s", c.name, len(line)-len("\n"), line)
+			}
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestNewStartAndFork(t *testing.T) {
 			t.Fatalf("wait: %+v", got)
 		}
 	}
-	if got := hold(t, dir, "", "start", "it"); got.Status != 1 || got.Stderr != `holdfast: session "`+id+`" is live already; holdfast attach `+id+" joins it\n" {
+	if got := hold(t, dir, "", "start", "it"); got.Status != 1 || got.Stderr != "holdfast: session \"it\" is live already; holdfast attach it joins it\n" {
 		t.Errorf("start of a live session = %+v", got)
 	}
 	hold(t, dir, "", "stop", "it")
@@ -73,6 +73,25 @@ func TestNewStartAndFork(t *testing.T) {
 		if args[0] == "new" && v.Cwd != dir {
 			t.Errorf("new --cwd %s runs in %s", dir, v.Cwd)
 		}
+	}
+}
+
+// A stop of a session whose server died ends nothing, but it is not without
+// effect, and says so.
+func TestStopOfAnInterruptedSession(t *testing.T) {
+	dir := shortStore(t)
+	p := startServerProcess(t, "", dir)
+	id := hold(t, dir, "", "new", "--name", "it", "--", "sh").id(t)
+	p.kill()
+	if v := shown(t, dir, "it"); v.State != "interrupted" || !v.AutoResume {
+		t.Fatalf("after the server's death: %+v, want it interrupted and to be started again", v)
+	}
+	want := said{0, id + " it is interrupted, and is not started again with the server\n", ""}
+	if got := hold(t, dir, "", "stop", "it"); got != want {
+		t.Errorf("stop = %+v, want %+v", got, want)
+	}
+	if v := shown(t, dir, "it"); v.State != "interrupted" || v.AutoResume {
+		t.Errorf("after the stop: %+v, want it interrupted and left alone", v)
 	}
 }
 
@@ -116,6 +135,13 @@ func TestNewStartAndForkWithoutAServer(t *testing.T) {
 	if got := hold(t, dir, "", "start", "it"); got != (said{1, "", none + "--resume goes on in this terminal\n"}) {
 		t.Errorf("start = %+v", got)
 	}
+	const unserved = "holdfast: session \"it\" is not live, and no server on this host has the store; " +
+		"start holdfast serve, then holdfast start it, or go on in this terminal with holdfast run --resume it\n"
+	for _, command := range []string{"send", "attach"} {
+		if got := hold(t, dir, "x", command, "it"); got != (said{1, "", unserved}) {
+			t.Errorf("%s = %+v, want %q", command, got, unserved)
+		}
+	}
 	id := hold(t, dir, "", "fork", "it", "--name", "again").id(t)
 	if v := shown(t, dir, "again"); v.ID != id || v.State != "stopped" || v.Runs != 0 || v.Holder != nil || v.Parent != shown(t, dir, "it").ID {
 		t.Errorf("the copy is %+v", v)
@@ -124,7 +150,13 @@ func TestNewStartAndForkWithoutAServer(t *testing.T) {
 		t.Errorf("run --resume of the copy = %+v", got)
 	}
 	copied := hold(t, dir, "", "fork", "it").id(t)
+	if v := shown(t, dir, copied); v.Name != "it (copy)" {
+		t.Errorf("a copy without --name is called %q", v.Name)
+	}
 	startServerProcess(t, "", dir)
+	if v := shown(t, dir, hold(t, dir, "", "fork", "again").id(t)); v.Name != "again (copy)" {
+		t.Errorf("a copy by the server without --name is called %q", v.Name)
+	}
 	if got := hold(t, dir, "", "start", copied); got.Status != 0 || !shown(t, dir, copied).Live {
 		t.Errorf("start of a copy = %+v", got)
 	}

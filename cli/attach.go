@@ -62,7 +62,7 @@ func joined(ctx context.Context, h host, words []string) (session.View, error) {
 			return v, ownError(&v)
 		}
 		if !v.Live && v.Holder == nil {
-			return v, explain(words[0], fmt.Errorf("%w", session.ErrNotLive))
+			return v, explain(words[0], notLive(h))
 		}
 		return v, nil
 	}

@@ -14,12 +14,9 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -83,13 +80,8 @@ func (c *command) parseProgram(args []string, stdout io.Writer) ([]string, error
 
 // findStore finds the store that the command line means.
 func (c *command) findStore() (err error) {
-	if c.store, err = StoreDir(c.store); err != nil {
-		return err
-	}
-	if _, err := os.Stat(c.store); errors.Is(err, fs.ErrNotExist) {
-		return Usage("there is no store yet", "holdfast serve makes one, or give --store")
-	}
-	return nil
+	c.store, err = ExistingStore(c.store)
+	return err
 }
 
 // controller opens the store in this process. The caller must Close it.
@@ -125,7 +117,7 @@ func PrintJSON(w io.Writer, v any) error {
 }
 
 // shortID is as much of a session's id as commands take.
-func shortID(v *session.View) string { return v.ID[:8] }
+func shortID(v *session.View) string { return v.ID[:leastID] }
 
 // label is a session as messages name it.
 func label(v *session.View) string {

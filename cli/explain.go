@@ -10,6 +10,21 @@ import (
 	"holdfast/store"
 )
 
+// leastID is how many characters of an id commands take.
+const leastID = 8
+
+// errNotServed reports that no program runs in a session, and that there is no
+// server that could start it.
+var errNotServed = errors.New("no program runs in the session, and no server has the store")
+
+// notLive is why a session without a program cannot be used.
+func notLive(h host) error {
+	if _, ok := h.(local); ok {
+		return errNotServed
+	}
+	return session.ErrNotLive
+}
+
 // explain says to the person at the terminal what is wrong with a session that
 // was called ref, and what to do.
 func explain(ref string, err error) error {
@@ -24,10 +39,15 @@ func explain(ref string, err error) error {
 		return fmt.Errorf("%.64q fits %d sessions: %s; give the id of one", ref, len(list), strings.Join(list, ", "))
 	}
 	switch {
+	case errors.Is(err, store.ErrNotFound) && len(ref) < leastID && strings.Trim(ref, "0123456789abcdefABCDEF") == "":
+		return fmt.Errorf("there is no session %.64q; the beginning of an id counts from %d characters on; holdfast ls lists them", ref, leastID)
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("there is no session %.64q; holdfast ls lists them", ref)
 	case errors.Is(err, store.ErrDamaged):
 		return fmt.Errorf("session %.64q is unreadable; holdfast show has the reason", ref)
+	case errors.Is(err, errNotServed):
+		word := commandText([]string{ref})
+		return fmt.Errorf("session %.64q is not live, and no server on this host has the store; start holdfast serve, then holdfast start %s, or go on in this terminal with holdfast run --resume %s", ref, word, word)
 	case errors.Is(err, session.ErrNotLive):
 		return fmt.Errorf("session %.64q is not live: no program runs in it; holdfast start %s starts it again", ref, commandText([]string{ref}))
 	case errors.Is(err, session.ErrLive):

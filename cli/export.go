@@ -28,10 +28,13 @@ byte for byte. FILE is replaced when the export is whole. With -o, --json prints
 		"raw":  c.Bool("raw", false, "the bytes"),
 	}
 	var file string
-	c.StringVar(&file, "o", "", "`file` to write instead of standard output")
+	c.StringVar(&file, "o", "", "`file` to write instead of standard output, which - is")
 	words, err := c.parse(args, stdout, 1, 1)
 	if err != nil {
 		return err
+	}
+	if file == "-" {
+		file = ""
 	}
 	maps.DeleteFunc(formats, func(_ string, given *bool) bool { return !*given })
 	if len(formats) != 1 {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -85,6 +86,9 @@ func flagError(fs *flag.FlagSet, err error, args []string, usage string, stdout 
 			return noTime(f, value)
 		}
 	}
+	if n, _ := fmt.Sscanf(err.Error(), "invalid boolean value %q for -%s", &value, &name); n == 2 {
+		return Usage(fmt.Sprintf("%s %.64q is neither true nor false", FlagWord(&flag.Flag{Name: strings.TrimSuffix(name, ":")}), value), "give the flag alone")
+	}
 	return Usage(strings.Replace(err.Error(), " for flag -", " for flag --", 1), hint)
 }
 
@@ -123,7 +127,7 @@ func printUsage(fs *flag.FlagSet, usage string, stdout io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s\n\n", usage)
 	fs.VisitAll(func(f *flag.Flag) { printFlag(&b, f) })
-	if _, err := io.WriteString(stdout, b.String()); err != nil {
+	if _, err := io.WriteString(stdout, Prose(stdout, b.String())); err != nil {
 		return err
 	}
 	return flag.ErrHelp
@@ -181,6 +185,18 @@ func distance(a, b string) int {
 
 // StoreDefault describes what StoreDir chooses, for the help of commands.
 const StoreDefault = "else $HOLDFAST_STORE, $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast"
+
+// ExistingStore is StoreDir for a command that makes no store.
+func ExistingStore(dir string) (string, error) {
+	dir, err := StoreDir(dir)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return "", Usage(fmt.Sprintf("there is no store in %.200q yet", dir), "holdfast serve makes one, or give another --store")
+	}
+	return dir, nil
+}
 
 // StoreDir is where the sessions are, unless the command line says so.
 func StoreDir(dir string) (string, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -33,7 +34,11 @@ func (l local) find(_ context.Context, ref string) (session.View, error) {
 // input fails: this process has no program. It says whether another has, and
 // reads nothing.
 func (l local) input(ctx context.Context, id string, _ io.Reader, _ bool) (session.Receipt, error) {
-	return l.ctl.Input(ctx, id, session.Input{})
+	r, err := l.ctl.Input(ctx, id, session.Input{})
+	if errors.Is(err, session.ErrNotLive) {
+		err = errNotServed
+	}
+	return r, err
 }
 
 func (l local) wait(ctx context.Context, id string, w waitFor) (session.WaitResult, error) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ Starts the program of a session that has none again, on the store's server. What
 	}
 	started, err := server.start(ctx, v.ID)
 	if err != nil {
-		return held(&v, err)
+		return joinable(words[0], err)
 	}
 	return c.printState(stdout, &started)
 }
@@ -80,7 +81,7 @@ Without a server the copy is made and no program is started: holdfast run --resu
 		s.Turn = &n
 		return nil
 	})
-	c.StringVar(&s.Name, "name", "", "a `name` for the copy")
+	c.StringVar(&s.Name, "name", "", "a `name` for the copy, else that of the session and (copy)")
 	words, err := c.parse(args, stdout, 1, 1)
 	if err != nil {
 		return err
@@ -94,6 +95,7 @@ Without a server the copy is made and no program is started: holdfast run --resu
 	if err != nil {
 		return explain(words[0], err)
 	}
+	s.Name = cmp.Or(s.Name, copyName(&v))
 	var made session.View
 	if here, ok := b.(local); ok {
 		made, err = here.ctl.Copy(v.ID, s) // a program would end with this process
@@ -139,10 +141,14 @@ func (c *command) printState(stdout io.Writer, v *session.View) error {
 	return err
 }
 
-// held adds to a refusal what can be done about it.
-func held(v *session.View, err error) error {
+// joinable adds to the refusal of a session that was called ref what can be
+// done about it.
+func joinable(ref string, err error) error {
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
-		return fmt.Errorf("%w; close it there, or join it with holdfast attach %s", e, v.ID)
+		return fmt.Errorf("%w; close it there, or join it with holdfast attach %s", e, commandText([]string{ref}))
 	}
-	return explain(v.ID, err)
+	return explain(ref, err)
 }
+
+// held is joinable for a session that was found.
+func held(v *session.View, err error) error { return joinable(v.ID, err) }

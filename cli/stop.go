@@ -13,7 +13,7 @@ import (
 func Stop(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	c := newCommand("stop", `holdfast stop ID [flags]
 
-Ends the program of a session. The session stays, with its output. One without a program stays as it is.`).withJSON()
+Ends the program of a session. The session stays, with its output. One without a program stays as it is; an interrupted one is not started again with the server.`).withJSON()
 	words, err := c.parse(args, stdout, 1, 1)
 	if err != nil {
 		return err
@@ -30,7 +30,11 @@ Ends the program of a session. The session stays, with its output. One without a
 	if err != nil {
 		return explain(words[0], err)
 	}
-	return c.printState(stdout, &v)
+	if c.json || v.State != "interrupted" {
+		return c.printState(stdout, &v)
+	}
+	_, err = fmt.Fprintf(stdout, "%s is interrupted, and is not started again with the server\n", label(&v))
+	return err
 }
 
 // Remove deletes sessions with their output.

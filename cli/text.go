@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +88,59 @@ func wrap(s string, width int) []string {
 		used += n
 	}
 	return append(lines, s[begin:])
+}
+
+// Fitting breaks a text at words so that it fits the terminal that w is. It
+// stays whole if w is none.
+func Fitting(w io.Writer, text string) string {
+	if s := screenOf(w); s.width > 0 {
+		return strings.Join(indented(text, 0, s.width), "\n")
+	}
+	return text
+}
+
+// pipeWidth is the width of prose that goes to no terminal.
+const pipeWidth = 80
+
+// Prose sets paragraphs to the width of the terminal that w is, or for a pipe.
+// Indented lines stay lines of their own, and go on below themselves.
+func Prose(w io.Writer, text string) string {
+	width := cmp.Or(screenOf(w).width, pipeWidth)
+	var b strings.Builder
+	var paragraph []string
+	flush := func() {
+		for _, line := range indented(strings.Join(paragraph, " "), 0, width) {
+			b.WriteString(line + "\n")
+		}
+		paragraph = nil
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		body := strings.TrimLeft(line, " ")
+		if body == line && line != "" {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		if len(paragraph) > 0 {
+			flush()
+		}
+		for _, line := range indented(body, len(line)-len(body), width) {
+			b.WriteString(line + "\n")
+		}
+	}
+	if len(paragraph) > 0 {
+		flush()
+	}
+	return b.String()
+}
+
+// indented breaks text into lines of at most width cells that begin with so
+// many spaces.
+func indented(text string, by, width int) []string {
+	lines := wrap(text, width-by)
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(strings.Repeat(" ", by)+line, " ")
+	}
+	return lines
 }
 
 // ago is how long before now a moment was. A clock that is ahead counts as

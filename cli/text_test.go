@@ -80,3 +80,22 @@ func TestTimesAreRelative(t *testing.T) {
 		t.Errorf("no time is %q", got)
 	}
 }
+
+// A bytes.Buffer is no terminal: 80 columns.
+func TestProseIsSetForPipes(t *testing.T) {
+	long := strings.TrimSuffix(strings.Repeat("word ", 20), " ") // 99 cells
+	in := "usage: holdfast x\n       holdfast y\n\n" + long + "\n" + long + "\n\n  as it is\n        " + long + "\nend\n"
+	sixteen := strings.Repeat("word ", 15) + "word\n"
+	want := "usage: holdfast x\n       holdfast y\n\n" + sixteen + sixteen + strings.Repeat("word ", 7) + "word\n\n  as it is\n        " +
+		strings.Repeat("word ", 13) + "word\n        " + strings.Repeat("word ", 5) + "word\nend\n"
+	var w strings.Builder
+	if got := Prose(&w, in); got != want {
+		t.Errorf("Prose = %q\nwant %q", got, want)
+	}
+	if got := Prose(&w, want); got != want {
+		t.Errorf("Prose of what it has set = %q, want no change", got)
+	}
+	if got := Fitting(&w, long); got != long {
+		t.Errorf("Fitting for a pipe = %q, want it whole", got)
+	}
+}

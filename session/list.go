@@ -129,9 +129,10 @@ func unreadable(id string, e *store.DamagedError) View {
 // characters of one, or a name. It returns store.ErrNotFound, or an
 // *AmbiguousError with the candidates.
 func (c *Controller) Resolve(ref string) (string, error) {
-	if store.ValidID(ref) {
-		if _, err := c.store.Row(ref); !errors.Is(err, store.ErrNotFound) {
-			return ref, nil
+	id := strings.ToLower(ref) // as others write it
+	if store.ValidID(id) {
+		if _, err := c.store.Row(id); !errors.Is(err, store.ErrNotFound) {
+			return id, nil
 		}
 		return "", store.ErrNotFound
 	}
@@ -141,7 +142,7 @@ func (c *Controller) Resolve(ref string) (string, error) {
 	}
 	var found []string
 	for _, r := range rows {
-		if len(ref) >= minPrefix && strings.HasPrefix(r.ID, ref) || ref != "" && r.Row != nil && r.Row.Name == ref {
+		if len(id) >= minPrefix && strings.HasPrefix(r.ID, id) || ref != "" && r.Row != nil && r.Row.Name == ref {
 			found = append(found, r.ID)
 		}
 	}

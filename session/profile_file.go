@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"strings"
 
 	"holdfast/store"
 )
@@ -48,6 +49,7 @@ func (c *Controller) Profiles() (map[string]Profile, error) {
 func parseProfiles(b []byte) (map[string]Profile, error) {
 	own := make(map[string]Profile)
 	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
 	if t, err := d.Token(); err == nil && t != json.Delim('{') {
 		return nil, wrongProfile(b, 0, "", "is no object")
 	}
@@ -60,6 +62,9 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 		name, at = t.(string), d.InputOffset()
 		var p Profile
 		err = d.Decode(&p)
+		if member, ok := unknownMember(err); ok {
+			return nil, wrongProfile(b, at, name, "has "+member+`, which is none of "start", "resume" and "fork"`)
+		}
 		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return nil, wrongProfile(b, at+e.Offset, name, e.Value+" where "+wanted(e.Field)+" must be")
 		}
@@ -79,6 +84,14 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 		return nil, wrongProfile(b, at, name, err.Error())
 	}
 	return own, nil
+}
+
+// unknownMember returns the member, in quotes, that a Decoder does not know.
+func unknownMember(err error) (name string, ok bool) {
+	if err == nil {
+		return "", false
+	}
+	return strings.CutPrefix(err.Error(), "json: unknown field ")
 }
 
 // wanted is what a member of a profile must be; no name is the profile itself.

@@ -17,6 +17,8 @@ func TestParseProfilesSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"{\n\"y\": {\"start\": [\"a\"]},\n\n\"x\": {\"start\": []}}", `, line 4: profile "x": has no "start"`},
 		{"{\n\"x\": {\"start\": [\"a\"],\n\"fork\": \"sh\"}}", `, line 3: profile "x": string where a list of texts must be`},
 		{"{\n\"x\": {\"start\": [\"a\", 1]}}", `, line 2: profile "x": number where a list of texts must be`},
+		{"{\n\"x\": {\"strat\": [\"a\"]}}", `, line 2: profile "x": has "strat", which is none of "start", "resume" and "fork"`},
+		{"{\n\"x\": {\"start\": [\"a\"], \"note\": 1}}", `, line 2: profile "x": has "note", which is none of "start", "resume" and "fork"`},
 		{"{\n\"x\": 3}", `, line 2: profile "x": number where an object must be`},
 		{"{\n\"x\": {\"start\": [\"a\",\n]}}", `, line 3: profile "x": invalid character ']' looking for beginning of value`},
 		{"{\n\"x\": {\"start\": [\"a\"]}\n\"y\": {}}", `, line 3: profile "x": invalid character '"' after object key:value pair`},
