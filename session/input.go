@@ -92,9 +92,10 @@ type queue struct {
 // An item is one input on its way.
 type item struct {
 	data     []byte
-	size     int  // of data, as the queue counts it
-	answer   bool // to what the program asked: no input
-	end      bool // Input.End
+	key      string // Input.Key, if receipts has it
+	size     int    // of data, as the queue counts it
+	answer   bool   // to what the program asked: no input
+	end      bool   // Input.End
 	deadline time.Time
 	done     chan struct{} // closed when the next two are final
 	receipt  Receipt       // so far
@@ -315,7 +316,9 @@ func (q *queue) finish(it *item, err error) {
 	q.mu.Lock()
 	q.removedLocked(it)
 	if err != nil && it.receipt.Written == 0 {
-		q.receipts.forget(it) // a repetition may still type it
+		q.receipts.forget(it)
+	} else {
+		q.receipts.keep(it)
 	}
 	q.mu.Unlock()
 	it.finish(it.receipt, gone(err))

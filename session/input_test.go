@@ -178,25 +178,6 @@ func TestIdempotencyKeyInFlight(t *testing.T) {
 	}
 }
 
-func TestReceiptsRememberTheLast256(t *testing.T) {
-	var r receipts
-	key := func(i int) Input { return Input{Data: []byte{1}, Key: fmt.Sprint(i)} }
-	for i := range maxReceipts + 1 {
-		if it, err := r.find(key(i), &item{}); it != nil || err != nil {
-			t.Fatalf("find of a new key = %v, %v", it, err)
-		}
-	}
-	if it, _ := r.find(key(1), &item{}); it == nil {
-		t.Error("key 1 of 257 was forgotten")
-	}
-	if it, _ := r.find(key(0), &item{}); it != nil {
-		t.Error("key 0 of 257 is remembered")
-	}
-	if len(r.byKey) > maxReceipts || len(r.order) > maxReceipts {
-		t.Errorf("%d keys and %d entries, want at most %d", len(r.byKey), len(r.order), maxReceipts)
-	}
-}
-
 func TestLineThatTheTerminalWouldCut(t *testing.T) {
 	c := open(t, t.TempDir())
 	v := newSession(t, c, "sh", "-c", "stty -echo; echo ready; exec sha256sum")

@@ -4,24 +4,23 @@ import (
 	"crypto/sha256"
 )
 
-// maxReceipts is how many Idempotency-Keys a life remembers.
+// maxReceipts is how many inputs that were typed a life remembers.
 const maxReceipts = 256
 
-// receipts remembers which input came under which key. It is guarded by the
-// queue's mutex.
+// receipts remembers which input came under which Idempotency-Key: those on
+// their way, and the last that were typed. It is guarded by the queue's mutex.
 type receipts struct {
-	byKey map[string]*keyed
-	order []*keyed // oldest first; may hold forgotten ones
+	byKey map[string]keyed
+	typed []string // the keys of inputs that were typed, oldest first
 }
 
 type keyed struct {
-	key  string
 	hash [sha256.Size]byte
 	item *item
 }
 
 // find returns the item that came first under the key of in, or remembers it
-// as that first one and returns nil.
+// as that first one and returns nil. That one is to be kept or forgotten.
 func (r *receipts) find(in Input, it *item) (*item, error) {
 	if in.Key == "" {
 		return nil, nil
@@ -34,26 +33,25 @@ func (r *receipts) find(in Input, it *item) (*item, error) {
 		return k.item, nil
 	}
 	if r.byKey == nil {
-		r.byKey = make(map[string]*keyed)
+		r.byKey = make(map[string]keyed)
 	}
-	k := &keyed{in.Key, hash, it}
-	r.byKey[in.Key] = k
-	r.order = append(r.order, k)
-	for len(r.order) > maxReceipts {
-		old := r.order[0]
-		r.order = r.order[1:]
-		if r.byKey[old.key] == old {
-			delete(r.byKey, old.key)
-		}
-	}
+	it.key = in.Key
+	r.byKey[in.Key] = keyed{hash, it}
 	return nil, nil
 }
 
-// forget takes back an item of which nothing was typed.
-func (r *receipts) forget(it *item) {
-	for _, k := range r.order {
-		if k.item == it && r.byKey[k.key] == k {
-			delete(r.byKey, k.key)
-		}
+// keep remembers an item that was typed, in the place of the oldest one.
+func (r *receipts) keep(it *item) {
+	if it.key == "" {
+		return
+	}
+	r.typed = append(r.typed, it.key)
+	if len(r.typed) > maxReceipts {
+		delete(r.byKey, r.typed[0])
+		r.typed = r.typed[1:]
 	}
 }
+
+// forget takes back an item of which nothing was typed: a repetition may still
+// type it.
+func (r *receipts) forget(it *item) { delete(r.byKey, it.key) }
