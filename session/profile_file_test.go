@@ -83,6 +83,11 @@ func TestProfilesAreReadWhenTheyAreUsed(t *testing.T) {
 	}
 	testWithBrokenProfiles(t, c, v, write)
 
+	write(`{"own":{"start":["echo","second"]}}` + strings.Repeat(" ", 1<<20))
+	if _, err = c.Profiles(); err == nil || err.Error() != "profiles.json: is over 1 MiB; no more is read" {
+		t.Errorf("Profiles of a file of over 1 MiB: %v", err)
+	}
+
 	write(`{"own":{"start":["echo","second"]}}`)
 	if v, err = c.Create(Spec{Profile: "own"}); err != nil || v.Argv[1] != "second" {
 		t.Errorf("Create after the file was mended = %q, %v; want what it says now", v.Argv, err)

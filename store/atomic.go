@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -148,15 +149,31 @@ func fill(f *os.File, data []byte, h hook) (stamp, error) {
 	return stampOf(info), nil
 }
 
-// ReadFile reads a file like those that ReplaceFile writes. What is no regular
-// file is refused: to open a FIFO would wait for ever, and a symbolic link
-// leads out of the store.
+// maxFile is the size in bytes of a file that ReadFile reads.
+const maxFile = 1 << 20
+
+// ReadFile reads a small file like those that ReplaceFile writes. What is no
+// regular file is refused: to open a FIFO would wait for ever, and a symbolic
+// link leads out of the store. One over 1 MiB is refused before it fills the
+// memory.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err := regular(path, info, err); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxFile {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is over 1 MiB; no more is read")}
+	}
+	return b, nil
 }
 
 // regular refuses what lstat found at path if it is no regular file.
