@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"holdfast/session"
@@ -111,6 +112,91 @@ func TestWhatCannotBeMade(t *testing.T) {
 		if got := hold(t, dir, "", strings.Fields(tt.args)...); got != (said{1, "", "holdfast: " + tt.want + "\n"}) {
 			t.Errorf("holdfast %s = %+v, want %q", tt.args, got, tt.want)
 		}
+	}
+}
+
+// What JSON cannot hold is refused, not changed into something else.
+func TestTextThatIsNotUTF8(t *testing.T) {
+	dir, at := shortStore(t), t.TempDir()
+	startServerProcess(t, "", dir)
+	it := hold(t, dir, "", "new", "--", "cat").id(t)
+	bad := filepath.Join(at, "b\xff")
+	if err := os.Mkdir(bad, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const no = ": not UTF-8, and a session can have no other text; "
+	argv := `argv "a\xff"` + no + "let the program read it from a file, or a shell make it with printf"
+	name := `name "a\xff"` + no + "give it in UTF-8"
+	cwd := `cwd "` + at + `/b\xff"` + no + "rename the folder, or use a symbolic link to it that has another name"
+	for _, tt := range []struct {
+		in, want string
+		args     []string
+	}{
+		{at, argv, []string{"new", "--", "echo", "a\xff"}},
+		{at, argv, []string{"run", "--", "echo", "a\xff"}},
+		{at, name, []string{"new", "--name", "a\xff"}},
+		{at, name, []string{"run", "--name", "a\xff"}},
+		{at, name, []string{"fork", it, "--name", "a\xff"}},
+		{at, cwd, []string{"new", "--cwd", bad}},
+		{bad, cwd, []string{"new", "--", "pwd"}},
+		{bad, cwd, []string{"run", "--", "pwd"}},
+	} {
+		if got := holdIn(t, tt.in, dir, "", tt.args...); got != (said{1, "", "holdfast: " + tt.want + "\n"}) {
+			t.Errorf("holdfast %q in %q = %+v, want %s", tt.args, tt.in, got, tt.want)
+		}
+	}
+	link := filepath.Join(at, "link")
+	if err := os.Symlink(bad, link); err != nil {
+		t.Fatal(err)
+	}
+	if got := holdIn(t, at, dir, "", "new", "--cwd", link, "--", "cat"); got.Status != 0 {
+		t.Errorf("new in a link to it = %+v", got)
+	}
+}
+
+// holdIn is hold in a folder.
+func holdIn(t *testing.T, folder, dir, stdin string, args ...string) said {
+	t.Helper()
+	return holdBy(t, "sh", dir, stdin, append([]string{"-c", `cd "$0" && exec "$@"`, folder, buildHoldfast(t)}, args...)...)
+}
+
+// A folder that was removed is no obstacle to what does not need it.
+func TestInAFolderThatIsGone(t *testing.T) {
+	dir, at := shortStore(t), t.TempDir()
+	startServerProcess(t, "", dir)
+	gone := func(stdin string, args ...string) said {
+		script := `mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"`
+		return holdBy(t, "sh", dir, stdin, append([]string{"-c", script, filepath.Join(at, "gone"), buildHoldfast(t)}, args...)...)
+	}
+	id := gone("", "new", "--cwd", at, "--", "sh", "-c", "stty -echo; read x; echo got $x").id(t)
+	if got := gone("it\n", "attach", id); got.Status != 0 || got.Stdout != "got it\r\n" {
+		t.Errorf("attach = %+v", got)
+	}
+	if got := gone("", "run", "--resume", id, "--copy", "--", "echo", "copied"); got.Status != 0 || !strings.HasSuffix(got.Stdout, "copied\r\n") {
+		t.Errorf("run --resume = %+v", got)
+	}
+	const lost = "the current folder cannot be found: no such file or directory; go to another one"
+	for _, args := range [][]string{{"new"}, {"new", "--cwd", "x"}, {"run", "--continue"}} {
+		if got := gone("", args...); got != (said{1, "", "holdfast: " + lost + "\n"}) {
+			t.Errorf("%q = %+v", args, got)
+		}
+	}
+	if got := gone("", "run", "--", "true"); got != (said{1, "", `holdfast: cwd ".": ` + lost + ", or name one\n"}) {
+		t.Errorf("run = %+v", got)
+	}
+}
+
+// A wait has an end of its own, also where the server does not keep to it.
+func TestWaitForAFrozenServer(t *testing.T) {
+	dir := shortStore(t)
+	p := startServerProcess(t, "", dir)
+	it := hold(t, dir, "", "new", "--", "cat").id(t)
+	p.Process.Signal(syscall.SIGSTOP)
+	defer p.Process.Signal(syscall.SIGCONT)
+	const want = "the store's server does not answer: nothing came of it in 5.01s; it may be stopped, or its disk slow: " +
+		"try again, or start it anew with holdfast serve"
+	if got := hold(t, dir, "", "wait", it, "--timeout", "10ms"); got != (said{1, "", "holdfast: " + want + "\n"}) {
+		t.Errorf("wait = %+v, want %s", got, want)
 	}
 }
 

@@ -37,10 +37,7 @@ command line; /detach leaves. A session that another process has, such as holdfa
 	if readOnly || !v.Live {
 		mode = watches
 	}
-	f, err := newFront(ctx, h, mode)
-	if err != nil {
-		return err
-	}
+	f := newFront(ctx, h, mode)
 	if f.view = v; f.ask == nil {
 		f.at = session.FromOffset(v.Cursor)
 	}

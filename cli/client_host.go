@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -10,6 +11,11 @@ import (
 )
 
 func (c client) create(ctx context.Context, s session.Spec) (v session.View, err error) {
+	// JSON would change these without a word.
+	err = cmp.Or(session.CheckText("argv", s.Argv...), session.CheckText("cwd", s.Cwd), session.CheckText("name", s.Name), session.CheckText("profile", s.Profile))
+	if err != nil {
+		return v, err
+	}
 	return v, c.post(ctx, "/sessions", s, &v)
 }
 
@@ -18,6 +24,9 @@ func (c client) start(ctx context.Context, id string) (v session.View, err error
 }
 
 func (c client) fork(ctx context.Context, id string, f session.ForkSpec) (v session.View, err error) {
+	if err := session.CheckText("name", f.Name); err != nil {
+		return v, err
+	}
 	return v, c.post(ctx, pathOf(id, "/fork"), f, &v)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -27,7 +26,6 @@ type front struct {
 	guard *guard
 	keys  *keys   // nil: no terminal types
 	ask   *prompt // of the command line; nil: there is nobody to ask
-	cwd   string  // where new programs run
 	mode  frontMode
 
 	view    session.View   // the session that is shown
@@ -61,14 +59,10 @@ const (
 
 // newFront returns a front for this process's terminal, if it has one. It ends
 // with ctx.
-func newFront(ctx context.Context, h host, mode frontMode) (*front, error) {
+func newFront(ctx context.Context, h host, mode frontMode) *front {
 	f := &front{h: h, tty: openTTY(ctx), mode: mode}
-	var err error
-	if f.cwd, err = os.Getwd(); err != nil {
-		return nil, err
-	}
 	if !f.tty.typed {
-		return f, nil
+		return f
 	}
 	f.guard = startGuard(f.tty)
 	// The thread that waits in a read of the terminal keeps one of Go's
@@ -77,11 +71,11 @@ func newFront(ctx context.Context, h host, mode frontMode) (*front, error) {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	if !f.tty.interactive() {
 		f.keys = watchKeys(f.tty.in, nil)
-		return f, nil
+		return f
 	}
 	f.keys = watchKeys(f.tty.in, func() { f.interrupt(errCommand) })
 	f.ask = newPrompt(f.keys, f.tty, f.width, f.completions)
-	return f, nil
+	return f
 }
 
 // Why a session is not shown any more.

@@ -86,7 +86,11 @@ func (f *front) moved(v session.View, err error) (move, error) {
 }
 
 func (f *front) cmdNew(ctx context.Context, args []string) (move, error) {
-	s := session.Spec{Argv: args, Cwd: f.cwd}
+	here, err := currentFolder()
+	if err != nil {
+		return stay, err
+	}
+	s := session.Spec{Argv: args, Cwd: here}
 	if cols, rows := f.tty.size(); cols > 0 {
 		s.Cols, s.Rows = &cols, &rows
 	}

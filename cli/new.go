@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -26,8 +27,12 @@ Runs a program, or a shell, in a new session of the store's server, and prints t
 	if s.Argv, err = c.parseProgram(args, stdout); err != nil {
 		return err
 	}
-	if s.Cwd, err = filepath.Abs(s.Cwd); err != nil {
-		return err
+	if !filepath.IsAbs(s.Cwd) {
+		here, err := currentFolder()
+		if err != nil {
+			return err
+		}
+		s.Cwd = filepath.Join(here, s.Cwd)
 	}
 	server, err := c.openServer(ctx, "holdfast run runs a program in this terminal")
 	if err != nil {
@@ -106,6 +111,16 @@ Without a server the copy is made and no program is started: holdfast run --resu
 		return explain(words[0], err)
 	}
 	return c.printID(stdout, &made)
+}
+
+// currentFolder is where a new program runs that is told no other place. Its
+// user may have removed it.
+func currentFolder() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("the current folder cannot be found: %w; go to another one", errors.Unwrap(err))
+	}
+	return dir, nil
 }
 
 // openServer returns the server of the store. Without one it says so, and what

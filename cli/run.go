@@ -44,10 +44,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer ctl.Close()
-	f, err := newFront(ctx, local{ctl}, holds)
-	if err != nil {
-		return err
-	}
+	f := newFront(ctx, local{ctl}, holds)
 	start, err := r.begin(ctl, f)
 	if err != nil {
 		return err
@@ -111,14 +108,14 @@ func (r *runCommand) check() error {
 // its output begins in the log.
 func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err error) {
 	if r.resume == "" && !r.latest {
-		s := session.Spec{Argv: r.argv, Cwd: f.cwd, Name: r.name, Profile: r.profile}
+		s := session.Spec{Argv: r.argv, Name: r.name, Profile: r.profile}
 		if cols, rows := f.tty.size(); cols > 0 {
 			s.Cols, s.Rows = &cols, &rows
 		}
 		f.view, err = ctl.New(s)
 		return 0, err
 	}
-	old, err := r.target(ctl, f.cwd)
+	old, err := r.target(ctl)
 	if err != nil {
 		return 0, err
 	}
@@ -142,7 +139,7 @@ func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err 
 }
 
 // target is the session that the command line means.
-func (r *runCommand) target(ctl *session.Controller, cwd string) (session.View, error) {
+func (r *runCommand) target(ctl *session.Controller) (session.View, error) {
 	if r.resume != "" {
 		id, err := ctl.Resolve(r.resume)
 		if err != nil {
@@ -155,7 +152,11 @@ func (r *runCommand) target(ctl *session.Controller, cwd string) (session.View, 
 	if err != nil {
 		return session.View{}, err
 	}
-	v, ok := session.Newest(views, cwd)
+	here, err := currentFolder()
+	if err != nil {
+		return session.View{}, err
+	}
+	v, ok := session.Newest(views, here)
 	if !ok {
 		return v, errors.New("there is no session to go on with; holdfast run starts one")
 	}

@@ -18,6 +18,9 @@ import (
 // longestWait is the server's limit of a wait, and of a quiet time.
 const longestWait = time.Hour
 
+// waitGrace is what a server may take beside the time that it is to wait.
+const waitGrace = 5 * time.Second
+
 // Wait waits for something to happen in a session, and prints the output up to
 // then. It fails at the timeout, and if the program ends while a match alone
 // was asked for.
@@ -40,24 +43,9 @@ The exit status is 0 when that came, and 1 at the timeout or if the program ends
 	if err := w.check(); err != nil {
 		return err
 	}
-	b, err := c.open(ctx)
+	result, err := c.await(ctx, words[0], w)
 	if err != nil {
 		return err
-	}
-	defer b.close()
-	v, err := b.find(ctx, words[0])
-	if err != nil {
-		return explain(words[0], err)
-	}
-	if v.State == session.Unreadable {
-		return explain(words[0], store.ErrDamaged)
-	}
-	result, err := b.wait(ctx, v.ID, w)
-	if errors.Is(err, session.ErrPastEnd) {
-		return pastEnd(w.from, v.Cursor)
-	}
-	if err != nil {
-		return explain(words[0], err)
 	}
 	if c.json {
 		err = PrintJSON(stdout, result)
@@ -73,6 +61,38 @@ The exit status is 0 when that came, and 1 at the timeout or if the program ends
 		return errors.New("the session has no program any more, and its output does not match; --from -N looks at output from before")
 	}
 	return nil
+}
+
+// await waits for a session that is called ref. A server keeps to the timeout;
+// one that is frozen does not, nor does it say so.
+func (c *command) await(ctx context.Context, ref string, w waitFor) (session.WaitResult, error) {
+	bounded, cancel := context.WithTimeout(ctx, w.timeout+waitGrace)
+	defer cancel()
+	result, err := c.ask(bounded, ref, w)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the store's server does not answer: nothing came of it in %s; it may be stopped, or its disk slow: try again, or start it anew with holdfast serve", w.timeout+waitGrace)
+	}
+	return result, err
+}
+
+func (c *command) ask(ctx context.Context, ref string, w waitFor) (r session.WaitResult, err error) {
+	b, err := c.open(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer b.close()
+	v, err := b.find(ctx, ref)
+	if err != nil {
+		return r, explain(ref, err)
+	}
+	if v.State == session.Unreadable {
+		return r, explain(ref, store.ErrDamaged)
+	}
+	r, err = b.wait(ctx, v.ID, w)
+	if errors.Is(err, session.ErrPastEnd) {
+		return r, pastEnd(w.from, v.Cursor)
+	}
+	return r, explain(ref, err)
 }
 
 func pastEnd(from string, end int64) error {

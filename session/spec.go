@@ -68,11 +68,31 @@ func checkName(name string) error {
 	case len(name) > maxName:
 		return &SpecError{"name", name[:32] + "…", "longer than 200 bytes"}
 	case !utf8.ValidString(name):
-		return &SpecError{"name", name, "not valid UTF-8"}
+		return CheckText("name", name)
 	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) && r != joiner }):
 		return &SpecError{"name", name, "has control characters or invisible ones"}
 	case name != "" && strings.TrimSpace(name) == "":
 		return &SpecError{"name", name, "is only space"}
+	}
+	return nil
+}
+
+// CheckText refuses values of a member of a request that are not UTF-8. Neither
+// JSON nor the store can hold them: they would come back as others. It returns
+// a *SpecError.
+func CheckText(member string, values ...string) error {
+	for _, v := range values {
+		if utf8.ValidString(v) {
+			continue
+		}
+		hint := "give it in UTF-8"
+		switch member {
+		case "argv":
+			hint = "let the program read it from a file, or a shell make it with printf"
+		case "cwd":
+			hint = "rename the folder, or use a symbolic link to it that has another name"
+		}
+		return &SpecError{member, v, "not UTF-8, and a session can have no other text; " + hint}
 	}
 	return nil
 }
@@ -92,10 +112,16 @@ func checkSize(field string, n *int, otherwise uint16) (uint16, error) {
 // The empty dir is this process's own.
 func checkDir(dir string) (string, error) {
 	if dir == "" {
-		return os.Getwd()
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return "", &SpecError{"cwd", ".", "the current folder cannot be found: " + cause(err) + "; go to another one, or name one"}
+		}
 	}
 	if !filepath.IsAbs(dir) {
 		return "", &SpecError{"cwd", dir, "must be an absolute path"}
+	}
+	if err := CheckText("cwd", dir); err != nil {
+		return "", err
 	}
 	info, err := os.Stat(dir)
 	switch {
@@ -118,6 +144,9 @@ func checkProgram(argv []string, dir string, env map[string]string) (string, err
 		if strings.ContainsRune(arg, 0) {
 			return "", &SpecError{"argv", arg, "has a NUL character"}
 		}
+	}
+	if err := CheckText("argv", argv...); err != nil {
+		return "", err
 	}
 	path, err := lookPath(argv[0], dir, env)
 	switch {
