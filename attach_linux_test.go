@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"holdfast/session"
 )
@@ -131,6 +132,35 @@ func TestAFrozenServerIsLeft(t *testing.T) {
 	m.press("/quit\r")
 	if got := m.wait(); got != 0 {
 		t.Errorf("exit status %d, want 0", got)
+	}
+}
+
+// The end of a paste whose middle was lost is not typed. After a pause keys are
+// typed again.
+func TestAPasteThatIsTooMuchIsCut(t *testing.T) {
+	dir := shortStore(t)
+	ts := startServerProcess(t, "", dir).client(t)
+	file := filepath.Join(t.TempDir(), "typed")
+	v := create(ts, "it", "stty raw -echo; echo ready; exec cat >"+file)
+	m := holdfastOnTerminal(t, dir, "attach", "it")
+	m.see("ready")
+	m.press("echo ")
+	typed := func() string {
+		b, _ := os.ReadFile(file)
+		return string(b)
+	}
+	m.until("keys in the file", func() bool { return typed() == "echo " })
+	syscall.Kill(v.PID, syscall.SIGSTOP)
+	m.press("\x1b[200~" + strings.Repeat("x", 3<<20) + "; rm it\r\x1b[201~; rm it\r")
+	syscall.Kill(v.PID, syscall.SIGCONT)
+	m.until("a bell", func() bool { return strings.Contains(m.out.String(), "\a") })
+	time.Sleep(1100 * time.Millisecond) // pasteQuiet of package cli: what follows is typed anew
+	m.press("ls\r")
+	m.until("what is typed anew in the file", func() bool { return strings.HasSuffix(typed(), "ls\r") })
+	got := typed()
+	begin, ok := strings.CutPrefix(got, "echo \x1b[200~")
+	if end := strings.TrimLeft(begin, "x"); !ok || end != "\x1b[201~ls\r" {
+		t.Errorf("the program got %d bytes with the end %q, want the paste cut and ended, then ls", len(got), got[max(0, len(got)-40):])
 	}
 }
 

@@ -54,8 +54,8 @@ func (f *front) commandLine(ctx context.Context, message string) (left bool, err
 	f.keys.ask()
 	defer context.AfterFunc(ctx, f.keys.stopReading)()
 	var first string
-	defer func() { f.keys.answered(first) }()
 	full, shown := f.modes.AltScreen(), f.view.ID
+	defer func() { f.keys.answered(first, f.view.ID != shown) }()
 	f.tty.Write(f.modes.Reset())
 	f.tty.write(enterAlternate)
 	if cols, rows := f.tty.size(); cols > 0 {

@@ -18,11 +18,12 @@ const (
 	pasteBegins     = "\x1b[200~"
 	pasteEnds       = "\x1b[201~"
 
-	// pasteQuiet is how long nothing comes of a paste that has no end.
+	// pasteQuiet is how long nothing comes of a paste that has no end, and
+	// before what somebody types anew.
 	pasteQuiet = time.Second
 
 	// maxTyped is how many bytes of keys wait for a program. What is typed
-	// past them is lost, with a bell.
+	// past them is lost.
 	maxTyped = 1 << 20
 )
 
@@ -31,6 +32,12 @@ const (
 //
 // One goroutine reads the terminal until it is gone. It waits for nobody else,
 // so that the command key works whatever the program does.
+//
+// So keys can be lost: more than maxTyped wait, or a write of them fails. What
+// comes behind a hole means something else than what was typed: the end of a
+// paste can be a command by itself. Therefore it is lost too, with a bell, until
+// that was told, a paste that the hole is in has ended, and nothing came for
+// pasteQuiet. A program that was sent the beginning of a paste is sent an end.
 type keys struct {
 	pressed func() // the command key was; called with mu held. nil: there is none
 
@@ -46,8 +53,11 @@ type keys struct {
 	leave  func()              // a key that leaves the command line came while it did not wait; nil: it may
 	paste  bool                // within a bracketed paste
 	marked int                 // how much of the mark that ends or begins one was read
-	last   time.Time           // when something was typed for the program
-	lost   bool                // something was typed past maxTyped
+	last   time.Time           // when something was typed, or lost
+	lost   bool                // something was; what is typed is too
+	untold bool                // of what was lost, next has not told all
+	opened bool                // a paste may have begun for the program that it has not got the end of
+	owed   bool                // the program gets the end of a paste before anything else
 	over   bool                // nobody answers the command line any more
 	end    error               // of the terminal
 }
@@ -67,7 +77,7 @@ func (k *keys) watch(in io.Reader) {
 		k.mu.Lock()
 		k.take(buf[:n])
 		k.end = err
-		if len(k.typed)+len(k.line) > 0 || err != nil {
+		if len(k.typed)+len(k.line) > 0 || k.untold || err != nil {
 			k.more.Broadcast()
 		}
 		k.mu.Unlock()
@@ -77,18 +87,24 @@ func (k *keys) watch(in io.Reader) {
 	}
 }
 
-// take sorts what was typed. The caller holds mu.
+// take takes what is typed. The caller holds mu.
 func (k *keys) take(p []byte) {
+	now := time.Now()
+	anew := now.Sub(k.last) >= pasteQuiet
+	k.last = now
+	if anew && !k.untold && !k.paste {
+		k.lost = false
+	}
+	k.sort(p, anew)
+}
+
+// sort sorts what was typed, which was anew if there was a pause before it. The
+// caller holds mu.
+func (k *keys) sort(p []byte, anew bool) {
 	if !k.asking {
-		before, after, pressed := k.cutCommandKey(p)
-		switch {
-		case len(before) == 0:
-		case k.direct != nil && !k.given && len(k.typed) == 0 && k.direct(before):
-		case len(k.typed)+len(before) <= maxTyped:
-			k.typed = append(k.typed, before...)
-		default:
-			k.lost = true
-		}
+		pasted := k.paste
+		before, after, pressed := k.cutCommandKey(p, anew)
+		k.put(before, pasted)
 		if !pressed {
 			return
 		}
@@ -101,23 +117,45 @@ func (k *keys) take(p []byte) {
 	}
 }
 
+// put has p go to the program, or be lost. It begins within a paste if pasted
+// is set. The caller holds mu.
+func (k *keys) put(p []byte, pasted bool) {
+	switch {
+	case len(p) == 0:
+		return
+	case k.lost:
+		k.untold = true
+		return
+	case len(k.typed)+len(p) > maxTyped:
+		k.lost, k.untold = true, true
+		if pasted {
+			k.typed = append(k.typed, pasteEnds...)
+		}
+		return
+	case k.owed:
+		p = append([]byte(pasteEnds), p...)
+		k.owed, k.opened = false, true
+	}
+	if k.direct != nil && !k.given && len(k.typed) == 0 && k.direct(p) {
+		k.opened = k.paste
+		return
+	}
+	k.typed = append(k.typed, p...)
+}
+
 // cutCommandKey finds the command key, which is none within a paste. It is one
 // by itself after a pause: nobody would get out of a paste whose end was lost
 // otherwise, and what is really pasted comes with more, or at once.
-func (k *keys) cutCommandKey(p []byte) (before, after []byte, found bool) {
-	if k.pressed == nil {
-		return p, nil, false
-	}
-	now := time.Now()
-	if key := string(p); (key == string(rune(commandKey)) || key == commandKeyKitty) && now.Sub(k.last) >= pasteQuiet {
+func (k *keys) cutCommandKey(p []byte, anew bool) (before, after []byte, found bool) {
+	if key := string(p); (key == string(rune(commandKey)) || key == commandKeyKitty) && anew {
 		k.paste, k.marked = false, 0
 	}
-	k.last = now
 	for i, b := range p {
-		if !k.paste && b == commandKey {
+		cuts := k.pressed != nil && !k.paste
+		if cuts && b == commandKey {
 			return p[:i], p[i+1:], true
 		}
-		if after, ok := bytes.CutPrefix(p[i:], []byte(commandKeyKitty)); ok && !k.paste {
+		if after, ok := bytes.CutPrefix(p[i:], []byte(commandKeyKitty)); ok && cuts {
 			return p[:i], after, true
 		}
 		k.followPaste(b)
@@ -141,6 +179,7 @@ func (k *keys) followPaste(b byte) {
 	}
 	if k.marked == len(mark) {
 		k.paste, k.marked = !k.paste, 0
+		k.opened = k.opened || k.paste
 	}
 }
 
@@ -154,8 +193,9 @@ func (k *keys) through(direct func(p []byte) bool) {
 }
 
 // next waits for keys of the program and returns all there are; lost reports
-// that some did not fit. It says that those it returned before are on their way. When there are no more it returns the error that the
-// terminal ended with, or that of ctx.
+// that some behind them are lost, and is returned without keys, too. It says
+// that those it returned before are on their way. When there are no more it
+// returns the error that the terminal ended with, or that of ctx.
 func (k *keys) next(ctx context.Context) (p []byte, lost bool, err error) {
 	stop := context.AfterFunc(ctx, func() {
 		k.mu.Lock()
@@ -166,12 +206,18 @@ func (k *keys) next(ctx context.Context) (p []byte, lost bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.given = false
-	for len(k.typed) == 0 && ctx.Err() == nil && k.end == nil {
+	if len(k.typed) == 0 && !k.paste {
+		k.opened = false
+	}
+	for len(k.typed) == 0 && !k.untold && ctx.Err() == nil && k.end == nil {
 		k.more.Wait()
 	}
-	p, lost = k.typed, k.lost
+	p, lost = k.typed, k.untold
 	k.given = len(p) > 0
-	k.typed, k.lost = nil, false
+	k.typed, k.untold = nil, false
+	if lost {
+		k.last = time.Now()
+	}
 	switch {
 	case len(p) > 0:
 	case k.end != nil:
@@ -182,11 +228,12 @@ func (k *keys) next(ctx context.Context) (p []byte, lost bool, err error) {
 	return p, lost, err
 }
 
-// forget drops what was typed for a program that cannot have it any more.
-func (k *keys) forget() {
+// lose says that what next returned is lost. The caller tells.
+func (k *keys) lose() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.typed = nil
+	k.typed, k.lost, k.last = nil, true, time.Now()
+	k.owed, k.opened = k.owed || k.opened, false
 }
 
 // ask opens the command line, if the command key has not.
@@ -213,15 +260,16 @@ func (k *keys) stopReading() {
 }
 
 // answered closes the command line. The program gets first, and what was typed
-// behind the line.
-func (k *keys) answered(first string) {
+// behind the line. It may be another program than before.
+func (k *keys) answered(first string, another bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asking = false
-	k.typed = append(k.typed, first...)
+	k.owed = k.owed && !another
+	k.put([]byte(first), false)
 	p := k.line
 	k.line = nil
-	k.take(p)
+	k.sort(p, false)
 	k.more.Broadcast()
 }
 

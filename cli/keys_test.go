@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -159,7 +160,7 @@ func TestKeysThatGoThrough(t *testing.T) {
 	if want := "abf"; direct != want {
 		t.Errorf("%q went through, want %q", direct, want)
 	}
-	k.answered("")
+	k.answered("", false)
 	next("")
 	if want := "abfg"; direct != want {
 		t.Errorf("after the command line %q went through, want %q", direct, want)
@@ -204,4 +205,85 @@ func TestKeysThatNobodyPressed(t *testing.T) {
 			t.Errorf("byPerson(%q) = %v, want %v", tt.typed, got, tt.want)
 		}
 	}
+}
+
+type (
+	told   struct{} // next, which has to say that keys are lost
+	sent   struct{} // a write of all that next returned
+	failed struct{} // the same, but it fails
+)
+
+// What is typed behind keys that are lost is lost, up to a new beginning; a
+// program is not left within a paste.
+func TestKeysBehindLostKeys(t *testing.T) {
+	full := strings.Repeat("x", maxTyped-len(pasteBegins))
+	for _, tt := range []struct {
+		name  string
+		typed []any // text, times that pass, told, sent and failed
+		want  string
+	}{
+		{"that fit", []any{full, "rm\r"}, full + "rm\r"},
+		{"without a pause", []any{full, "xxxxxxxxxx", "rm\r"}, full},
+		{"told, without a pause", []any{full, "xxxxxxxxxx", told{}, pasteQuiet - 1, "rm\r"}, full},
+		{"a pause before it is told", []any{full, "xxxxxxxxxx", pasteQuiet, "rm\r"}, full},
+		{"a pause, but not since it is told", []any{full, "xxxxxxxxxx", pasteQuiet, told{}, "rm\r"}, full},
+		{"told again", []any{full, "xxxxxxxxxx", told{}, "rm\r", told{}}, full},
+		{"after a pause", []any{full, "xxxxxxxxxx", told{}, pasteQuiet, "ls", "\r"}, full + "ls\r"},
+		{"in a paste", []any{pasteBegins + full, "xx", told{}, pasteQuiet, "rm\r"}, pasteBegins + full + pasteEnds},
+		{"behind a paste", []any{pasteBegins + full, "xx", told{}, "rm\r\x1b[20", "1~rm\r", told{}, pasteQuiet, "ls\r"},
+			pasteBegins + full + pasteEnds + "ls\r"},
+		{"of the end of a paste", []any{pasteBegins + full[3:] + "\x1b[2", "01~", told{}, pasteQuiet, "ls\r"},
+			pasteBegins + full[3:] + "\x1b[2" + pasteEnds + "ls\r"},
+		{"of a failed write", []any{"echo ", failed{}, "rm\r"}, ""},
+		{"of a failed write, after a pause", []any{"echo ", failed{}, pasteQuiet, "ls\r"}, "ls\r"},
+		{"of a failed write in a paste", []any{pasteBegins + "a", failed{}, "rm\r" + pasteEnds + "\r", told{}, pasteQuiet, "l", "s"}, pasteEnds + "ls"},
+		{"of a failed write deep in a paste", []any{pasteBegins + "a", sent{}, "b", failed{}, pasteEnds, told{}, pasteQuiet, "ls"},
+			pasteBegins + "a" + pasteEnds + "ls"},
+		{"of a failed write of a paste", []any{pasteBegins + "a" + pasteEnds, failed{}, pasteQuiet, "l", "s"}, pasteEnds + "ls"},
+		{"of a failed write behind a paste", []any{pasteBegins + pasteEnds, sent{}, "echo ", failed{}, pasteQuiet, "ls"}, pasteBegins + pasteEnds + "ls"},
+		{"of a failed write behind a lost paste", []any{full, pasteBegins + "a", told{}, pasteEnds, told{}, pasteQuiet, sent{}, "echo ", failed{}, pasteQuiet, "ls"},
+			full + "ls"},
+		{"of two failed writes", []any{pasteBegins + "a" + pasteEnds, failed{}, pasteQuiet, "l", failed{}, pasteQuiet, "ls"}, pasteEnds + "ls"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if got := typeWithLosses(t, tt.typed); got != tt.want {
+					t.Errorf("the program gets %d bytes with the end %q, want %d with %q",
+						len(got), got[max(0, len(got)-20):], len(tt.want), tt.want[max(0, len(tt.want)-20):])
+				}
+			})
+		})
+	}
+}
+
+// typeWithLosses returns what the program gets.
+func typeWithLosses(t *testing.T, typed []any) string {
+	k := new(keys)
+	k.more.L = &k.mu
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	var got []byte
+	for i, what := range typed {
+		switch what := what.(type) {
+		case string:
+			k.take([]byte(what))
+		case time.Duration:
+			time.Sleep(what)
+		case told:
+			p, lost, _ := k.next(over)
+			if got = append(got, p...); !lost {
+				t.Errorf("step %d: it is not told that keys are lost", i)
+			}
+		case sent:
+			p, _, _ := k.next(over)
+			got = append(got, p...)
+			k.next(over)
+		case failed:
+			k.next(over)
+			k.lose()
+			k.next(over)
+		}
+	}
+	p, _, _ := k.next(over)
+	return string(append(got, p...))
 }

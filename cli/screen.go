@@ -169,9 +169,15 @@ func (f *front) typeKeys(ctx context.Context, id string, end context.CancelCause
 			}
 			return
 		}
-		if _, err := t.Write(p); err != nil || lost {
+		if lost {
 			f.tty.write(bell)
-			f.keys.forget() // what followed makes no sense without it
+		}
+		if len(p) == 0 {
+			continue
+		}
+		if _, err := t.Write(p); err != nil {
+			f.tty.write(bell)
+			f.keys.lose()
 		}
 		f.claimBy(p, &claims)
 	}
