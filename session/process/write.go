@@ -6,43 +6,46 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// retry is how long Write waits for word that the terminal takes more. Linux
+// gives it when the program reads, and not when the terminal itself discards
+// what it had, as by the kill character in line mode.
+const retry = 100 * time.Millisecond
 
 // Write types b and returns how many bytes the terminal took, which is all of
 // them if the error is nil. If the program does not read, Write waits until ctx
 // ends and returns its error. Other errors are [ErrExited], and [os.ErrClosed]
 // after Close.
-func (p *Process) Write(ctx context.Context, b []byte) (int, error) {
-	// The exit and the end of ctx set a deadline in the past. It is cleared
-	// before they are looked at, so that none goes unseen.
-	if p.master.SetWriteDeadline(noDeadline) != nil {
-		return 0, os.ErrClosed
-	}
-	if p.hasExited() {
-		return 0, ErrExited
-	}
+func (p *Process) Write(ctx context.Context, b []byte) (n int, err error) {
+	// The exit and the end of ctx set a deadline in the past. Each turn sets
+	// its own before they are looked at, so that none goes unseen.
 	cut := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
 		p.master.SetWriteDeadline(pastDeadline)
 		close(cut)
 	})
-	n, err := p.writeAll(b)
-	if !cancel() {
-		<-cut // or it would cut off the next Write
-	}
-	switch {
-	case n == len(b):
-		return n, nil
-	case err != nil:
-		return n, err
-	case ctx.Err() != nil:
-		return n, ctx.Err()
-	case p.hasExited():
-		return n, ErrExited
-	default:
-		return n, os.ErrClosed
+	defer func() {
+		if !cancel() {
+			<-cut // or it would cut off the next Write
+		}
+	}()
+	for {
+		switch {
+		case p.master.SetWriteDeadline(time.Now().Add(retry)) != nil:
+			return n, os.ErrClosed
+		case p.hasExited():
+			return n, ErrExited
+		case ctx.Err() != nil:
+			return n, ctx.Err()
+		}
+		m, err := p.writeAll(b[n:])
+		if n += m; n == len(b) || err != nil {
+			return n, err
+		}
 	}
 }
 
@@ -59,9 +62,10 @@ func (p *Process) TryWrite(b []byte) (n int, err error) {
 	return n, err
 }
 
-// writeAll writes b until the deadline. The error is the terminal's own.
+// writeAll writes b until the deadline or a Close. The error is the terminal's
+// own.
 func (p *Process) writeAll(b []byte) (n int, err error) {
-	_ = p.conn.Write(func(fd uintptr) bool { // Write tells a deadline from a Close
+	_ = p.conn.Write(func(fd uintptr) bool { // Write finds out which it was
 		var m int
 		m, err = put(int(fd), b[n:])
 		n += m

@@ -82,6 +82,15 @@ func TestWriteThatIsCutOffCountsWhatWasTaken(t *testing.T) {
 	}
 }
 
+// The kill character empties a line that the program has not read, and makes
+// room of which the kernel gives no word.
+func TestWriteOfWhatTheTerminalDiscards(t *testing.T) {
+	p := sh(t, `stty -echo; printf ready; cat`)
+	readUntil(t, p, "ready")
+	typeIn(t, p, strings.Repeat(strings.Repeat("x", 50)+"\x15", 4000)+"end\n")
+	readUntil(t, p, "end\r\n")
+}
+
 // What a TryWrite leaves is for a Write; nothing is missing between them, and
 // nothing comes twice.
 func TestTryWriteTypesWhatIsTakenAtOnce(t *testing.T) {
