@@ -174,7 +174,7 @@ func (f *front) show(ctx context.Context) error {
 	f.hold(ctx, cancel)
 	var typing sync.WaitGroup
 	defer func() {
-		f.hold(nil, nil)
+		f.hold(ctx, nil)
 		cancel(nil)
 		typing.Wait()
 	}()

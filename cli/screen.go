@@ -134,7 +134,7 @@ func (f *front) claim() {
 	f.mu.Lock()
 	ctx, id := f.showing, f.shown
 	f.mu.Unlock()
-	if cols > 0 && ctx != nil && f.mode != watches {
+	if cols > 0 && ctx != nil && ctx.Err() == nil && f.mode != watches {
 		f.h.resize(ctx, id, cols, rows) // one that is not live there keeps its size
 	}
 }
