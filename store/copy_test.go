@@ -113,6 +113,44 @@ func TestNoSealInAnAppendThatFailed(t *testing.T) {
 	wantSpans(t, dir, span{0, 10})
 }
 
+// Go does not tell how much was written of what met its error midway.
+func TestNoSealWhereAWriteHasMetItsErrorMidway(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "output")
+	l := mustOpenLog(t, dir, logOptions{})
+	mustAppend(t, l, 10)
+	half := outputFrom(10, 5)
+	if _, err := l.file.WriteAt(half, 10); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := l.seal(); at != 10 || err != nil {
+		t.Errorf("seal = %d, %v, want 10", at, err)
+	}
+	mustAppend(t, l, 10)
+	wantSegments(t, dir, 0)
+	wantSpans(t, dir, span{0, 20})
+}
+
+// A disk that has no room for another file may have some in the last one.
+func TestASealThatFailsChangesNothing(t *testing.T) {
+	dir, full := filepath.Join(t.TempDir(), "output"), false
+	l := mustOpenLog(t, dir, logOptions{SegmentSize: 100, hook: func(step string) error {
+		if full && step == "create" {
+			return errInjected
+		}
+		return nil
+	}})
+	mustAppend(t, l, 10)
+	full = true
+	if _, err := l.seal(); !errors.Is(err, errInjected) {
+		t.Errorf("seal = %v, want what create has met", err)
+	}
+	mustAppend(t, l, 50)
+	full = false
+	mustAppend(t, l, 70)
+	wantSegments(t, dir, 0, 100)
+	wantSpans(t, dir, span{0, 130})
+}
+
 func TestCutOfALogIsItsEnd(t *testing.T) {
 	s := openTestStore(t, "", Options{})
 	w := mustCreate(t, s, newRow())

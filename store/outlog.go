@@ -129,12 +129,18 @@ func (l *outputLog) open() error {
 }
 
 // reopen makes the last segment on disk the one that is written.
-func (l *outputLog) reopen() (err error) {
-	last := &l.segs[len(l.segs)-1]
-	l.file, err = os.OpenFile(segmentPath(l.dir, last.first), os.O_RDWR, 0)
+func (l *outputLog) reopen() error {
+	last := l.last()
+	f, err := os.OpenFile(segmentPath(l.dir, last.first), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	l.file = f
 	l.sealed -= last.size
+	l.mu.Lock()
 	last.size = 0
-	return err
+	l.mu.Unlock()
+	return nil
 }
 
 // append adds p to the log: one write, or one for each segment it touches.
@@ -193,7 +199,17 @@ func (l *outputLog) seal() (end int64, err error) {
 	if l.file == nil || l.written != end || l.last().first == end {
 		return end, nil
 	}
-	if err := l.next(); err != nil {
+	info, err := l.file.Stat()
+	if err == nil && info.Size() != end-l.last().first {
+		return end, nil // a write that met its error midway does not tell how far it came
+	}
+	if err == nil {
+		err = l.next()
+	}
+	if err != nil && l.file == nil { // there was no room for another file
+		err = errors.Join(err, l.reopen())
+	}
+	if err != nil {
 		return 0, fmt.Errorf("seal output: %w", err)
 	}
 	return end, nil
