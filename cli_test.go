@@ -251,7 +251,7 @@ func TestAPrefixOfSeveralIDsListsThem(t *testing.T) {
 	p := startServerProcess(t, "", dir)
 	ask()
 	p.endOrderly()
-	if got := hold(t, dir, "", "show", "1111111"); got.Status != 1 || got.Stderr != "holdfast: there is no session \"1111111\"; holdfast ls lists them\n" {
+	if got := hold(t, dir, "", "show", "1111111"); got.Status != 1 || got.Stderr != "holdfast: there is no session \"1111111\"; the beginning of an id counts from 8 characters on; holdfast ls lists them\n" {
 		t.Errorf("show of too short a prefix = %+v", got)
 	}
 }

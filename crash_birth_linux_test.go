@@ -11,7 +11,7 @@ import (
 var programs = map[string]string{
 	"echo":  "echo ready; exec cat",
 	"quick": "echo bye; exit 3",
-	"loud":  `while :; do cat text; read -rt 0.05 -N 1; done`,
+	"loud":  `while :; do cat text; read -rt 0.2 -N 1; done`,
 	"flood": `stty raw -echo; head -c 300000 /dev/zero | tr '\0' x; exec cat`,
 	// deaf survives its hangup from its first line of input on, when its
 	// start was recorded.

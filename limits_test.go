@@ -50,6 +50,7 @@ var pageLimits = []struct {
 	{"output after a program's exit, by jobs it left", "session/process/process.go", "drainGrace", howLong},
 	{"sessions that are resumed at once at the start", "session/auto.go", "autoResumes", howMany},
 	{"size of a file with output", "store/outlog.go", "defaultSegmentSize", howMuch},
+	{"`profiles.json`", "store/atomic.go", "maxFile", howMuch},
 	{"an answer to a lock call", "leasefs/lock.go", "lockLimit", howLong},
 	{"lines of the log that nobody reads", "serve_log.go", "logLines", howMany},
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // soakFor is set by scripts/bench soak.
-var soakFor = flag.Duration("soak", 10*time.Second, "how long TestSoak works on a server")
+var soakFor = flag.Duration("soak", 6*time.Second, "how long TestSoak works on a server")
 
 // maxSoaked is with how many sessions clients begin another wave, at most. One
 // makes about as many again, each has a reader, and a server has 512 streams.
