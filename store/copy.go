@@ -12,8 +12,9 @@ import (
 // copyLog makes the folder dst a log that has the bytes of the log src up to
 // the offset at, which may be in use by its writer. Sealed segments become
 // hard links where the file system has them; the segment that at cuts is
-// copied, unless Follower.Cut has made at the end of one. The last segment of dst is empty and its own, so that no writer
-// ever appends to a file that is shared.
+// copied, unless Follower.Cut has made at the end of one. The last segment of
+// dst is empty and its own, so that no writer ever appends to a file that is
+// shared.
 //
 // What is copied is on disk when it returns; what is linked is as safe as in
 // src. On error dst is incomplete and the caller removes it.
