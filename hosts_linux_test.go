@@ -121,8 +121,9 @@ func (h *sharedHost) cutOff(t *testing.T, other *sharedHost, store string) {
 	}
 	eventually(t, "the end of its program", func() bool { return syscall.Kill(program, 0) == syscall.ESRCH })
 	eventually(t, "the true holder on the first host", func() bool {
-		v := h.show(t, store, id)
-		return v.Holder != nil && v.Holder.Host == other.name && v.Holder.PID == m.cmd.Process.Pid
+		got := h.hold(store, "", "show", "--json", id) // which fails until the host has found back
+		var v session.View
+		return got.Status == 0 && json.Unmarshal([]byte(got.Stdout), &v) == nil && v.Holder != nil && v.Holder.Host == other.name && v.Holder.PID == m.cmd.Process.Pid
 	})
 	second := startServerProcess(t, other.exe, store, "--no-auto-resume")
 	if err := p.wait(); p.ProcessState.ExitCode() != 1 || !strings.Contains(p.logs.String(), "the lease on the store was lost") {

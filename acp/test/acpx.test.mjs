@@ -9,13 +9,14 @@ import { agent, connect, folder, holdfast } from './harness.mjs';
 const packaged = createRequire(import.meta.url).resolve('acpx/package.json');
 const acpx = join(dirname(packaged), createRequire(import.meta.url)(packaged).bin.acpx);
 
-// client returns what runs acpx with an agent of the store.
-function client(t, store, cwd, program = 'cat') {
+// client returns what runs acpx with an agent of the store. acpx keeps an agent
+// for ttl seconds after a prompt.
+function client(t, store, cwd, program = 'cat', ttl = 1) {
   const home = folder(t);
   const script = `${holdfast} acp --store ${store} --quiet 300ms --log-level warn -- ${program}`;
   const run = (...args) => new Promise((resolve) => {
     const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home };
-    const child = execFile(process.execPath, [acpx, '--agent', script, '--cwd', cwd, '--approve-all', '--ttl', '1', ...args], { env }, (err, stdout, stderr) => {
+    const child = execFile(process.execPath, [acpx, '--agent', script, '--cwd', cwd, '--approve-all', '--ttl', `${ttl}`, ...args], { env }, (err, stdout, stderr) => {
       resolve({ status: err ? err.code : 0, stdout, stderr });
     });
     run.stdout = child.stdout;
@@ -33,7 +34,7 @@ test('one prompt', async (t) => {
 test('a session that stays', async (t) => {
   const store = folder(t);
   const cwd = folder(t);
-  const run = client(t, store, cwd);
+  const run = client(t, store, cwd, 'cat', 60); // acpx refuses a prompt just when it lets the agent go
   for (const args of [['sessions', 'new'], ['--format', 'quiet', 'prompt', 'first'], ['--format', 'quiet', 'prompt', 'second']]) {
     const r = await run(...args);
     assert.equal(r.status, 0, `${args}: ${r.stderr}${r.stdout}`);

@@ -34,7 +34,7 @@ export const prompt = /^\$ $/;
 
 /** A test of the page with a server and somebody who visits it, on a device as Playwright describes it. */
 export const pageTest = (name, body, device = {}) =>
-  test(name, async (t) => {
+  test(name, { timeout: 3 * limit }, async (t) => {
     const server = await Server.start(t);
     const visitor = await Visitor.come(t, server, device);
     await body({ t, server, visitor });
