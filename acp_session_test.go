@@ -123,7 +123,7 @@ func TestACPEndsWithItsClient(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := shortStore(t)
-			e := startEditor(t, dir, "--", "sh", "-c", `read -r l; while :; do echo "$l"; sleep 0.1; done`)
+			e := startEditor(t, dir, "--quiet", "1h", "--", "sh", "-c", `read -r l; while :; do echo "$l"; sleep 0.1; done`)
 			id := e.open()
 			line, n := e.line("session/prompt", promptOf(id, "one"))
 			e.write(line)

@@ -214,7 +214,7 @@ func TestACPCancelInTheSameWrite(t *testing.T) {
 
 func TestACPCancelInterruptsTheProgram(t *testing.T) {
 	t.Parallel()
-	e := startEditor(t, shortStore(t), "--", "sh", "-c", `trap 'echo caught' INT; while read -r l; do echo started; while :; do sleep 0.1; printf .; done; done`)
+	e := startEditor(t, shortStore(t), "--quiet", "2s", "--", "sh", "-c", `trap 'echo caught' INT; while read -r l; do echo started; while :; do sleep 0.1; printf .; done; done`)
 	id := e.open()
 	line, n := e.line("session/prompt", promptOf(id, "go"))
 	e.write(line)

@@ -32,7 +32,7 @@ const maxSoaked = 150
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
-	clients, answers := uint64(12), int64(400)
+	clients, answers := uint64(8), int64(150)
 	if *soakFor >= time.Minute {
 		clients, answers = 40, 1500
 	}

@@ -11,9 +11,9 @@ const acpx = join(dirname(packaged), createRequire(import.meta.url)(packaged).bi
 
 // client returns what runs acpx with an agent of the store. acpx keeps an agent
 // for ttl seconds after a prompt.
-function client(t, store, cwd, program = 'cat', ttl = 1) {
+function client(t, store, cwd, program = 'cat', { ttl = 1, quiet = '300ms' } = {}) {
   const home = folder(t);
-  const script = `${holdfast} acp --store ${store} --quiet 300ms --log-level warn -- ${program}`;
+  const script = `${holdfast} acp --store ${store} --quiet ${quiet} --log-level warn -- ${program}`;
   const run = (...args) => new Promise((resolve) => {
     const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home };
     const child = execFile(process.execPath, [acpx, '--agent', script, '--cwd', cwd, '--approve-all', '--ttl', `${ttl}`, ...args], { env }, (err, stdout, stderr) => {
@@ -34,7 +34,7 @@ test('one prompt', async (t) => {
 test('a session that stays', async (t) => {
   const store = folder(t);
   const cwd = folder(t);
-  const run = client(t, store, cwd, 'cat', 60); // acpx refuses a prompt just when it lets the agent go
+  const run = client(t, store, cwd, 'cat', { ttl: 60 }); // acpx refuses a prompt just when it lets the agent go
   for (const args of [['sessions', 'new'], ['--format', 'quiet', 'prompt', 'first'], ['--format', 'quiet', 'prompt', 'second']]) {
     const r = await run(...args);
     assert.equal(r.status, 0, `${args}: ${r.stderr}${r.stdout}`);
@@ -47,7 +47,7 @@ test('a session that stays', async (t) => {
 });
 
 test('a cancel', async (t) => {
-  const run = client(t, folder(t), folder(t), 'sh');
+  const run = client(t, folder(t), folder(t), 'sh', { quiet: '2s' });
   await run('sessions', 'new');
   const running = run('prompt', 'while sleep 0.1; do echo on and on; done');
   let text = '';

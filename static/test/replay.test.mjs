@@ -33,7 +33,8 @@ shellTest('queries in replayed output are not answered, those in live output are
   const other = await visitor.open(`${server.url}#${id}`);
   await see(other, prompt);
   await page.bringToFront();
-  await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+  await page.keyboard.press('Enter'); // with which it becomes its turn
+  await page.waitForFunction(() => window.holdfast.answers);
 
   // Device attributes and cursor position; the answer ends with R.
   const ask = String.raw`printf 'asked\e[c\e[6n'; IFS= read -rsd R -t 10 answer; printf '\r\n%q\r\n' "$answer"; IFS= read -rsn1 -t 1 more; echo "more=$more."`;

@@ -40,6 +40,9 @@ window.holdfast = {
   get phase() {
     return attached?.stream.phase;
   },
+  get answers() {
+    return attached?.stream.answers;
+  },
   get screen() {
     return attached?.screen;
   },

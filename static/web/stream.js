@@ -76,6 +76,11 @@ export class Stream {
     return this.#first;
   }
 
+  /** Whether what is asked in the output from the cursor on is for this page to answer. */
+  get answers() {
+    return this.#answers;
+  }
+
   /** Whether another terminal took over what is asked; reopen() takes it back. */
   get displaced() {
     return this.#displaced;
