@@ -40,7 +40,8 @@ func (h hook) do(step string, run func() error) error {
 // ReplaceFile returns; without, it may still leave the old.
 //
 // On any error the old file is as it was, or still absent, and no temp file is
-// left. A process that dies inside may leave a temp file. What is at path must
+// left; only a disk that then refuses three times to take the old content again
+// keeps the new one, and the error says so. A process that dies inside may leave a temp file. What is at path must
 // be a regular file or nothing: a symbolic link is neither followed nor
 // replaced.
 func ReplaceFile(path string, data []byte, durable bool) error {
@@ -80,14 +81,26 @@ func replaceFile(path string, data []byte, durable bool, h hook) (stamp, error) 
 	if err == nil {
 		return st, nil
 	}
-	back := os.Remove
-	if existed {
-		back = func(path string) error { _, err := swapIn(path, old, nil); return err }
-	}
-	if undo := back(path); undo != nil {
+	if undo := putBack(path, old, existed, h); undo != nil {
 		return stamp{}, fmt.Errorf("replace %s: %w; the old content could not be put back: %v", name, err, undo)
 	}
 	return stamp{}, fmt.Errorf("replace %s: %w", name, err)
+}
+
+// putBack makes path what it was before a replacement that the disk did not
+// keep. A disk that fails now and then fails here too.
+func putBack(path string, old []byte, existed bool, h hook) (err error) {
+	for range 3 {
+		if existed {
+			_, err = swapIn(path, old, func(step string) error { return h.at("put back: " + step) })
+		} else {
+			err = os.Remove(path)
+		}
+		if err == nil {
+			break
+		}
+	}
+	return err
 }
 
 // oldContent checks that path may be replaced and, for a durable replacement,

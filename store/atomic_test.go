@@ -113,6 +113,32 @@ func TestReplaceFileFailureAtAnyStepLeavesTheOldFileAlone(t *testing.T) {
 	}
 }
 
+func TestReplaceFilePutsTheOldFileBackOnADiskThatFailsNowAndThen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("old content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	left := 2
+	now := func(step string) error {
+		if step == "put back: fsync" {
+			left--
+		}
+		if step == "fsync folder" || step == "put back: fsync" && left >= 0 {
+			return errInjected
+		}
+		return nil
+	}
+	if _, err := replaceFile(path, []byte("new"), true, now); !errors.Is(err, errInjected) || left != -1 {
+		t.Errorf("error = %v after %d tries to put back", err, 2-left)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "old content" {
+		t.Errorf("content = %q, want the old", got)
+	}
+	if diff := cmp.Diff([]string{"f"}, folderNames(t, filepath.Dir(path))); diff != "" {
+		t.Errorf("folder (-want +got):\n%s", diff)
+	}
+}
+
 func TestReplaceFileRefusesWhatIsNoRegularFile(t *testing.T) {
 	dir := t.TempDir()
 	target, link, folder := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "folder")
