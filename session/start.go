@@ -112,9 +112,9 @@ const undoTries = 3
 // undo removes a session that never had a program, and that nobody was told of.
 func (c *Controller) undo(l *live) {
 	l.w.Close()
-	err := c.store.Remove(l.id)
+	err := c.store.Undo(l.id)
 	for try := 1; try < undoTries && remains(err); try++ {
-		err = c.store.Remove(l.id) // the disk that has just failed may work again
+		err = c.store.Undo(l.id) // the disk that has just failed may work again
 	}
 	if !remains(err) {
 		err = l.lease.Remove()

@@ -14,7 +14,13 @@ import (
 // The error matches ErrNotFound if there is nothing of that id, and ErrLeft if
 // the session is gone but files of it are left: a second Remove goes on. On any
 // other the session is as before.
-func (s *Store) Remove(id string) error {
+func (s *Store) Remove(id string) error { return s.take(id, true) }
+
+// Undo is Remove of a session that nobody was told of. It asks nothing of the
+// disk that has just failed: a power cut may bring the session back.
+func (s *Store) Undo(id string) error { return s.take(id, false) }
+
+func (s *Store) take(id string, durable bool) error {
 	if !ValidID(id) {
 		return notFound(id)
 	}
@@ -22,7 +28,7 @@ func (s *Store) Remove(id string) error {
 	if err != nil {
 		return fmt.Errorf("remove session %s: %w", id, err)
 	}
-	err = s.remove(id)
+	err = s.remove(id, durable)
 	s.unclaim(id, h, seen{})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("remove session %s: %w", id, err)
@@ -52,9 +58,9 @@ func (s *Store) Clear(id string) (cleared bool, err error) {
 //
 //	step "clear"           delete sessions/.new-<id> and trash/<id>
 //	step "discard"         rename sessions/<id> to trash/<id>
-//	step "fsync sessions"  both folders
+//	step "fsync sessions"  both folders, only if durable
 //	step "delete"          trash/<id>
-func (s *Store) remove(id string) error {
+func (s *Store) remove(id string, durable bool) error {
 	folder, trash := s.folder(id), s.trash(id)
 	cleared, err := s.clear(s.building(id), trash)
 	if err != nil {
@@ -71,9 +77,11 @@ func (s *Store) remove(id string) error {
 		return err
 	}
 	// After this line a crash of the process is safe: the session is gone.
-	err = s.hook.do("fsync sessions", func() error {
-		return errors.Join(syncDir(filepath.Dir(folder)), syncDir(filepath.Dir(trash)))
-	})
+	if durable {
+		err = s.hook.do("fsync sessions", func() error {
+			return errors.Join(syncDir(filepath.Dir(folder)), syncDir(filepath.Dir(trash)))
+		})
+	}
 	// After this line a power cut is safe too.
 	if err != nil {
 		return errors.Join(err, os.Rename(trash, folder))

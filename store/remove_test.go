@@ -62,6 +62,20 @@ func TestRemoveFailureIsMadeGoodByTheNext(t *testing.T) {
 	}
 }
 
+func TestUndoWorksOnADiskThatDoesNotSync(t *testing.T) {
+	s := openTestStore(t, "", Options{})
+	id := mustHave(t, s).ID
+	s.hook = failAt("fsync sessions")
+	if err := s.Undo(id); err != nil {
+		t.Errorf("Undo = %v", err)
+	}
+	s.hook = nil
+	if _, err := s.Row(id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("Row = %v, want ErrNotFound", err)
+	}
+	checkFolder(t, s.Dir())
+}
+
 func TestClearDeletesLeftovers(t *testing.T) {
 	s := openTestStore(t, "", Options{})
 	id := NewID()
