@@ -110,7 +110,7 @@ func (r *round) run() {
 	}
 	end := r.begin(r.diskServer)
 	if r.printed <= sealing {
-		r.typed(id, fmt.Sprint("1 ", r.printed))
+		r.typedIfLive(id, fmt.Sprint("1 ", r.printed))
 	}
 	names := map[string]string{"/sessions/" + id: "counter", "/sessions/" + ended: "ended"}
 	for _, op := range everything(id, ended, doomed) {
@@ -203,9 +203,7 @@ func (r *round) compare(id string, stream <-chan heard) {
 	t.Helper()
 	want := append([]byte("ready\r\n"), count(1, r.printed)...)
 	r.settled(id, len(want))
-	if a := r.do("POST", "/sessions/"+id+"/input?enter=1", "1 3"); a.status != http.StatusOK {
-		wantProblem(t, a, http.StatusConflict, "not-live")
-	}
+	r.typedIfLive(id, "1 3")
 	want = append(want, count(1, 3)...)
 	r.settled(id, len(want))
 	v := must[session.View](r.testServer, r.do("POST", "/sessions/"+id+"/stop", ""), http.StatusOK)
@@ -229,6 +227,14 @@ func (r *round) compare(id string, stream <-chan heard) {
 	r.compared = len(log) + len(seen)
 	must[session.View](r.testServer, r.do("POST", "/sessions/"+id+"/start", ""), http.StatusOK)
 	waitFor(t, "the next run", func() bool { return strings.HasSuffix(string(r.log(id)), string(log)+"ready\r\n") })
+}
+
+// typedIfLive sends a line to a session whose lease may have been lost.
+func (r *round) typedIfLive(id, line string) {
+	r.t.Helper()
+	if a := r.do("POST", "/sessions/"+id+"/input?enter=1", line); a.status != http.StatusOK {
+		wantProblem(r.t, a, http.StatusConflict, "not-live")
+	}
 }
 
 // settled waits until a session has printed so much, or has ended.
