@@ -139,7 +139,7 @@ func badForBound(at string) []badRequest {
 		{"a stream with enter", "POST", at + "/input?stream=1&enter=1", `x`, 400, "malformed-request", "raw bytes"},
 		{"a switch that is none", "POST", at + "/input?enter=yes", `x`, 400, "malformed-request", `enter is "yes"`},
 		{"a cursor that is none", "GET", at + "/events?from=tomorrow", "", 400, "malformed-request", `from is "tomorrow"`},
-		{"a huge cursor", "GET", at + "/events?from=99999999999999999999", "", 400, "malformed-request", "from is"},
+		{"a huge cursor", "GET", at + "/events?from=99999999999999999999", "", 416, "no-such-range", "past the end"},
 		{"past the end", "GET", at + "/events?from=99999999", "", 416, "no-such-range", "past the end"},
 		{"a watch that is none", "GET", at + "/events?watch=2", "", 400, "malformed-request", "watch"},
 		{"a tail that is none", "GET", at + "/events?tail=0", "", 400, "malformed-request", "tail"},

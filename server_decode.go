@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -226,21 +225,17 @@ func flagIn(q url.Values, name string) (bool, error) {
 	}
 }
 
-// cursorIn returns a place in the log for a stream to begin at.
+// cursorIn returns a place in the log that the query names.
 func cursorIn(q url.Values, name string, otherwise session.Cursor) (session.Cursor, error) {
 	v := q.Get(name)
 	if v == "" {
 		return otherwise, nil
 	}
-	n, last, err := parseCursor(name, v)
-	switch {
-	case err != nil:
-		return otherwise, err
-	case last:
-		return session.FromLast(n), nil
-	default:
-		return session.FromOffset(n), nil
+	c, ok := session.ParseCursor(v)
+	if !ok {
+		return otherwise, malformed("%s is %q; it must be an offset in bytes, or -N for the last N", name, shorten(v))
 	}
+	return c, nil
 }
 
 // tailIn returns how much of the end of the log a stream is to begin with.
@@ -249,19 +244,9 @@ func tailIn(q url.Values) (session.Cursor, error) {
 	if v == "" {
 		return session.Cursor{}, nil
 	}
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n <= 0 {
+	n, ok := session.ParseOffset(v)
+	if !ok || n == 0 {
 		return session.Cursor{}, malformed("tail is %q; it must be a number of bytes", shorten(v))
 	}
 	return session.Tail(n), nil
-}
-
-// parseCursor reads an offset in bytes, or -N for the last N.
-func parseCursor(name, v string) (n int64, last bool, err error) {
-	digits, last := strings.CutPrefix(v, "-")
-	u, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil {
-		return 0, false, malformed("%s is %q; it must be an offset in bytes, or -N for the last N", name, shorten(v))
-	}
-	return int64(u), last, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/session"
 	"holdfast/store"
 )
 
@@ -198,15 +199,8 @@ func (sp *span) parseQuery(q url.Values) error {
 
 // offset returns a place of the query as an offset in the log.
 func (sp *span) offset(q url.Values, name string, otherwise int64) (int64, error) {
-	v := q.Get(name)
-	if v == "" {
-		return otherwise, nil
-	}
-	n, last, err := parseCursor(name, v)
-	if last {
-		n = max(sp.end-n, sp.oldest)
-	}
-	return n, err
+	c, err := cursorIn(q, name, session.FromOffset(otherwise))
+	return c.Place(sp.oldest, sp.end), err
 }
 
 // parseRange reads a header of RFC 9110, section 14.2. Its offsets are those
@@ -221,15 +215,15 @@ func (sp *span) parseRange(header string) error {
 	}
 	var from int64
 	to := sp.end
-	a, errA := strconv.ParseUint(first, 10, 63)
-	b, errB := strconv.ParseUint(last, 10, 63)
+	a, okA := session.ParseOffset(first)
+	b, okB := session.ParseOffset(last)
 	switch {
-	case first == "" && errB == nil:
-		from = max(sp.end-int64(b), sp.oldest)
-	case errA == nil && last == "":
-		from = int64(a)
-	case errA == nil && errB == nil && a <= b:
-		from, to = int64(a), min(int64(b), sp.end-1)+1
+	case first == "" && okB:
+		from = max(sp.end-b, sp.oldest)
+	case okA && last == "":
+		from = a
+	case okA && okB && a <= b:
+		from, to = a, min(b, sp.end-1)+1
 	default:
 		return nil
 	}

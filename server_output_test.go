@@ -19,6 +19,9 @@ func digits(ts *testServer) session.View {
 	return v
 }
 
+// huge is past the end of every log, and no int64.
+const huge = "99999999999999999999"
+
 func TestOutputFromAndTo(t *testing.T) {
 	ts := startServer(t, nil)
 	v := digits(ts)
@@ -27,6 +30,7 @@ func TestOutputFromAndTo(t *testing.T) {
 		"?to=3": "012", "?from=2&to=5": "234", "?from=2&to=2": "", "?to=99": "0123456789", "?from=-5&to=-2": "567", "?from=&to=": "0123456789",
 		"?follow=1": "0123456789", "?follow=1&from=7": "789", "?follow=1&from=2&to=5": "234", "?follow=0&to=1": "0", "?follow=1&to=99": "0123456789",
 		"?to=-99": "", "?follow=1&to=-99": "", "?follow=1&to=-4": "012345",
+		"?to=" + huge: "0123456789", "?from=-" + huge: "0123456789", "?follow=1&from=7&to=" + huge: "789",
 	} {
 		a := ts.do("GET", "/sessions/"+v.ID+"/output"+query, "")
 		if a.status != http.StatusOK || a.body != want {
@@ -65,6 +69,9 @@ func TestOutputByRange(t *testing.T) {
 		{"Bytes=0-0", "0", "bytes 0-0/10", 206},
 		{"bytes=10-", "", "bytes */10", 416},
 		{"bytes=99-100", "", "bytes */10", 416},
+		{"bytes=7-" + huge, "789", "bytes 7-9/10", 206},
+		{"bytes=-" + huge, "0123456789", "bytes 0-9/10", 206},
+		{"bytes=" + huge + "-", "", "bytes */10", 416},
 		{"bytes=-0", "", "bytes */10", 416},
 		{"bytes=4-2", "0123456789", "", 200}, // what is malformed counts as nothing
 		{"bytes=a-b", "0123456789", "", 200},
@@ -84,6 +91,9 @@ func TestOutputByRange(t *testing.T) {
 	}
 	if a := ts.do("GET", path, "", "Range", "bytes=2-4", "If-Range", `"x"`); a.status != http.StatusOK || a.body != "0123456789" {
 		t.Errorf("Range with an If-Range that matches nothing: %d %q, want all of it", a.status, a.body)
+	}
+	for _, query := range []string{"?from=11", "?from=" + huge, "?follow=1&from=" + huge} {
+		wantProblem(t, ts.do("GET", path+query, ""), http.StatusRequestedRangeNotSatisfiable, "no-such-range")
 	}
 	for _, query := range []string{"?from=1", "?to=1", "?follow=1"} {
 		wantProblem(t, ts.do("GET", path+query, "", "Range", "bytes=2-4"), http.StatusBadRequest, "malformed-request")

@@ -28,7 +28,7 @@ func (s *server) getWait(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	timeout, err := durationIn(q, "timeout", waitTimeout, maxWait)
+	timeout, err := durationIn(q, "timeout", waitTimeout, 0)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func waitSpec(q url.Values) (spec session.WaitSpec, err error) {
 	if spec.From, err = cursorIn(q, "from", session.FromLast(0)); err != nil {
 		return spec, err
 	}
-	quiet, err := durationIn(q, "quiet", quietTime, maxWait)
+	quiet, err := durationIn(q, "quiet", quietTime, 1)
 	if err != nil {
 		return spec, err
 	}
@@ -92,15 +92,15 @@ func waitSpec(q url.Values) (spec session.WaitSpec, err error) {
 	return spec, nil
 }
 
-// durationIn returns a time of the query, above 0 and at most limit.
-func durationIn(q url.Values, name string, otherwise, limit time.Duration) (time.Duration, error) {
+// durationIn returns a time of the query, from least to maxWait.
+func durationIn(q url.Values, name string, otherwise, least time.Duration) (time.Duration, error) {
 	v := q.Get(name)
 	if v == "" {
 		return otherwise, nil
 	}
 	d, err := time.ParseDuration(v)
-	if err != nil || d <= 0 || d > limit {
-		return 0, malformed("%s is %q; it must be a time such as 500ms or 30s, %s at most", name, shorten(v), limit)
+	if err != nil || d < least || d > maxWait {
+		return 0, malformed("%s is %q; it must be a time such as 500ms or 30s, %s at most", name, shorten(v), maxWait)
 	}
 	return d, nil
 }

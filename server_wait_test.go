@@ -42,7 +42,8 @@ func TestWaitRefusesWhatMakesNoSense(t *testing.T) {
 		"for=lunch":                  `for has "lunch"`,
 		"for=match":                  "match is empty",
 		"for=match&match=%5B":        "no regular expression",
-		"timeout=0s":                 `timeout is "0s"`,
+		"timeout=-1s":                `timeout is "-1s"`,
+		"quiet=0s":                   `quiet is "0s"`,
 		"timeout=2h":                 `timeout is "2h"`,
 		"timeout=soon":               `timeout is "soon"`,
 		"quiet=-1s":                  `quiet is "-1s"`,
@@ -59,6 +60,20 @@ func TestWaitRefusesWhatMakesNoSense(t *testing.T) {
 	wantProblem(t, ts.do("GET", "/sessions/nobody/turns", ""), http.StatusNotFound, "no-such-session")
 	wantProblem(t, ts.do("GET", "/sessions/nobody/recording", ""), http.StatusNotFound, "no-such-session")
 	wantProblem(t, ts.do("GET", "/sessions/"+v.ID+"/recording?format=gif", ""), http.StatusBadRequest, "malformed-request")
+}
+
+// A wait without time is a look.
+func TestAWaitWithoutTimeLooks(t *testing.T) {
+	ts := startServer(t, nil)
+	v := ts.bind("sh", "-c", "printf ready; exec cat")
+	ts.awaitOutput(v.ID, "ready")
+	path := "/sessions/" + v.ID + "/wait?timeout=0&from=0&for="
+	for query, reason := range map[string]string{"exit": "timeout", "exit,match&match=ready": "match"} {
+		got := must[session.WaitResult](ts, ts.do("GET", path+query, ""), http.StatusOK)
+		if got.Output != "ready" || got.Reason != reason {
+			t.Errorf("wait for %s = %+v, want %s and the output", query, got, reason)
+		}
+	}
 }
 
 // A client that goes away frees its wait.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ The exit status is 0 when that came, and 1 at the timeout or if the program ends
 	c.StringVar(&w.reasons, "for", "", "what to wait for, a `list` of exit, idle, quiet and match; else exit,quiet, or match if --match is given")
 	c.StringVar(&w.match, "match", "", "regular `expression` (RE2) that output is to match")
 	c.DurationVar(&w.quiet, "quiet", 500*time.Millisecond, "`time` without output that counts as quiet")
-	c.DurationVar(&w.timeout, "timeout", 30*time.Second, "`time` to wait at most, up to 1h")
+	c.DurationVar(&w.timeout, "timeout", 30*time.Second, "`time` to wait at most, up to 1h; 0 only looks")
 	c.StringVar(&w.from, "from", "-0", "`offset` of the first byte of output, or -N for the last N; -0 is now")
 	words, err := c.parse(args, stdout, 1, 1)
 	if err != nil {
@@ -102,10 +101,10 @@ func pastEnd(from string, end int64) error {
 // check makes the spec, with the server's rules.
 func (w *waitFor) check() (err error) {
 	for _, t := range []struct {
-		flag string
-		d    time.Duration
-	}{{"quiet", w.quiet}, {"timeout", w.timeout}} {
-		if t.d <= 0 || t.d > longestWait {
+		flag     string
+		d, least time.Duration
+	}{{"quiet", w.quiet, 1}, {"timeout", w.timeout, 0}} {
+		if t.d < t.least || t.d > longestWait {
 			return Usage(fmt.Sprintf("--%s %s is no time to wait", t.flag, t.d), "give one such as 500ms or 30s, 1h at most")
 		}
 	}
@@ -143,13 +142,9 @@ func (w *waitFor) check() (err error) {
 
 // cursor reads an offset, or -N for the last N bytes.
 func cursor(v string) (session.Cursor, error) {
-	digits, last := strings.CutPrefix(v, "-")
-	n, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil {
-		return session.Cursor{}, Usage(fmt.Sprintf("--from %.64q is no place in the output", v), "give an offset in bytes, or -N for the last N")
+	c, ok := session.ParseCursor(v)
+	if !ok {
+		return c, Usage(fmt.Sprintf("--from %.64q is no place in the output", v), "give an offset in bytes, or -N for the last N")
 	}
-	if last {
-		return session.FromLast(int64(n)), nil
-	}
-	return session.FromOffset(int64(n)), nil
+	return c, nil
 }

@@ -1,6 +1,10 @@
 package session
 
-import "strconv"
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
 
 // An EventKind says what an Event tells. The names are those of the events in
 // the HTTP interface.
@@ -61,6 +65,36 @@ func Tail(n int64) Cursor { return Cursor{fromTail, n} }
 
 // FromLast is the cursor n bytes before the end, or at the oldest byte.
 func FromLast(n int64) Cursor { return Cursor{fromLast, n} }
+
+// ParseCursor reads an offset in bytes, or -N for the last N. It reports whether
+// s is one of them.
+func ParseCursor(s string) (c Cursor, ok bool) {
+	digits, last := strings.CutPrefix(s, "-")
+	n, ok := ParseOffset(digits)
+	if last {
+		return FromLast(n), ok
+	}
+	return FromOffset(n), ok
+}
+
+// ParseOffset reads a number of bytes without a sign. One that is larger than
+// any offset counts as the largest: it is past the end of every log.
+func ParseOffset(digits string) (n int64, ok bool) {
+	u, err := strconv.ParseUint(digits, 10, 63)
+	return int64(u), err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// Place is where the cursor is in a log that has the bytes from oldest to end.
+// It may be past the end; the bounded tail counts as the end.
+func (c Cursor) Place(oldest, end int64) int64 {
+	switch c.kind {
+	case fromOffset:
+		return c.offset
+	case fromLast:
+		return max(oldest, end-c.offset)
+	}
+	return end
+}
 
 // String is the cursor as a request writes it; the bounded tail has no words.
 func (c Cursor) String() string {

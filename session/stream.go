@@ -160,16 +160,11 @@ func (s *Stream) follow(id string) error {
 		return err
 	}
 	s.id, s.f, s.modes = id, f, nil
-	switch s.at.kind {
-	case fromOffset:
-		s.cursor = s.at.offset
-	case fromLast:
-		s.cursor = max(oldest, end-s.at.offset)
-	default:
-		if s.cursor, s.modes, err = s.tail(entries, oldest, end, cmp.Or(s.at.offset, tailBytes)); err != nil {
-			s.unfollow()
-			return err
-		}
+	if s.at.kind != fromTail {
+		s.cursor = s.at.Place(oldest, end)
+	} else if s.cursor, s.modes, err = s.tail(entries, oldest, end, cmp.Or(s.at.offset, tailBytes)); err != nil {
+		s.unfollow()
+		return err
 	}
 	s.at = Cursor{}
 	if s.cursor > end {

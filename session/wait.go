@@ -54,13 +54,7 @@ func (c *Controller) Wait(ctx context.Context, id string, spec WaitSpec) (WaitRe
 		return WaitResult{}, err
 	}
 	w := &waiter{id: id, spec: spec, f: f, quietFrom: time.Now()}
-	w.from = end
-	switch spec.From.kind {
-	case fromOffset:
-		w.from = spec.From.offset
-	case fromLast:
-		w.from = max(oldest, end-spec.From.offset)
-	}
+	w.from = spec.From.Place(oldest, end)
 	if w.from > end {
 		return WaitResult{}, ErrPastEnd
 	}
