@@ -163,7 +163,22 @@ func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Event{}, 0, err
 	}
-	return s.lookEnd(row), 0, nil
+	e := s.lookEnd(row)
+	if e.Kind == "" && s.leaving() {
+		return e, leavingPoll, nil
+	}
+	return e, 0, nil
+}
+
+// leavingPoll is how often a stream looks whether the binding has moved, or is
+// to stay after all.
+const leavingPoll = 100 * time.Millisecond
+
+// leaving reports whether the stream follows a binding that is about to move:
+// a switch or a deletion of its session has ended the program. What comes next
+// is the bind, not the end.
+func (s *Stream) leaving() bool {
+	return s.bound != nil && (s.c.reservedLong(s.id) || s.bound != s.c.bound.Load()) // it moves before the reservation ends
 }
 
 // lookMark tells of a run or a size that begins where the cursor stands. A run
@@ -336,7 +351,7 @@ func (s *Stream) lookEnd(row *store.Row) Event {
 		s.live = true
 		return s.event(KindLive)
 	}
-	if row.State.Live() || s.ended == row.Runs || !s.c.Final(row) {
+	if row.State.Live() || s.ended == row.Runs || !s.c.Final(row) || s.leaving() {
 		return Event{}
 	}
 	s.ended = row.Runs

@@ -40,6 +40,14 @@ func (c *Controller) reserve(id, op string, long, patient bool) (release func(),
 	}
 }
 
+// reservedLong reports whether a session is being switched or deleted.
+func (c *Controller) reservedLong(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.reserved[id]
+	return r != nil && r.long
+}
+
 // settled waits until nobody has a session reserved.
 func (c *Controller) settled(id string) {
 	for {

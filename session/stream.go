@@ -131,7 +131,7 @@ func (s *Stream) Cursor() int64 { return s.cursor }
 // AtEnd reports whether there is nothing more to come: the session's program
 // was stopped or ended, and the stream stands at the end of its log.
 func (s *Stream) AtEnd() bool {
-	if s.f == nil || s.o.Watch {
+	if s.f == nil || s.o.Watch || s.leaving() {
 		return false
 	}
 	row, err := s.f.Row()
