@@ -38,6 +38,7 @@ var pageLimits = []struct {
 	{"time for a program to take an input", "session/controller.go", "InputTimeout", howLong},
 	{"line in line mode, without its end", "session/process/termios_linux.go", "maxLine", howMuch},
 	{"answers remembered by `Idempotency-Key`", "session/receipts.go", "maxReceipts", howMany},
+	{"sessions without a program whose answers are remembered", "session/receipts.go", "maxPast", howMany},
 	{"output in one event", "session/stream.go", "chunkBytes", howMuch},
 	{"output before a reader that names no cursor", "session/stream.go", "tailBytes", howMuch},
 	{"pause between two `ping` of a stream", "session/stream.go", "pingEvery", howLong},

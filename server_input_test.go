@@ -52,6 +52,9 @@ func TestARepeatedInputIsTypedOnce(t *testing.T) {
 	if got, want := ts.output(v.ID), "readyabcdef"; got != want {
 		t.Errorf("output = %q, want %q", got, want)
 	}
+	if late := ts.do("POST", "/input", "abc", "Idempotency-Key", "k1"); late.body != first.body {
+		t.Errorf("receipt %q after the end, want %q", late.body, first.body)
+	}
 }
 
 // A program that reads nothing gets what the terminal holds; the rest is

@@ -56,6 +56,7 @@ type Controller struct {
 	closing  bool
 	reserved map[string]*reservation
 	live     map[string]*live
+	past     pastReceipts
 	due      map[string]bool // sessions that AutoResume has still to start
 	looking  bool            // AutoResume does not know them yet
 }

@@ -59,7 +59,7 @@ func (c *Controller) Input(ctx context.Context, id string, in Input) (Receipt, e
 	if l == nil {
 		var err error
 		if l, err = c.alive(id); err != nil {
-			return Receipt{}, err
+			return c.pastReceipt(ctx, id, in, err)
 		}
 	}
 	return l.input.push(ctx, in)
@@ -70,17 +70,17 @@ func (c *Controller) Input(ctx context.Context, id string, in Input) (Receipt, e
 // goroutine does the rest, until the line is empty: the wait of a sender may
 // end before that.
 type queue struct {
-	l       *live
-	timeout time.Duration
+	l        *live
+	timeout  time.Duration
+	receipts *receipts // set by begin
 
-	mu       sync.Mutex // guards the fields below; never held while typing
-	items    []*item
-	bytes    int  // of inputs in line, and of the one being typed
-	answers  int  // the same of answers
-	opened   bool // the program runs
-	busy     bool // somebody types
-	closed   error
-	receipts receipts
+	mu      sync.Mutex // guards the fields below; never held while typing
+	items   []*item
+	bytes   int  // of inputs in line, and of the one being typed
+	answers int  // the same of answers
+	opened  bool // the program runs
+	busy    bool // somebody types
+	closed  error
 
 	// Used only by who is busy.
 	mode   process.LineMode

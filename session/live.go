@@ -60,6 +60,7 @@ func (c *Controller) begin(id string) (*live, error) {
 	closing := c.closing
 	if !closing {
 		c.live[id] = l
+		l.input.receipts = c.past.take(id)
 	}
 	c.mu.Unlock()
 	if closing {
@@ -171,6 +172,7 @@ func (l *live) release() {
 func (l *live) unregister() {
 	l.c.mu.Lock()
 	delete(l.c.live, l.id)
+	l.c.past.put(l.id, l.input.receipts)
 	l.c.mu.Unlock()
 	l.c.terminals.end(l.id)
 }

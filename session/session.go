@@ -38,7 +38,7 @@
 // # Concurrency
 //
 // Lock order: Controller.bindMu, then a reservation, then Controller.mu or a
-// live session's mutex, which are leaves. A reservation is a lock that shows:
+// live session's mutex, which are leaves but for that of its receipts. A reservation is a lock that shows:
 // whoever finds a long one (a switch, a deletion) gets ErrBusy instead of
 // waiting, unless it holds nothing itself. Short ones are waited for, under
 // bindMu too, because who holds a short one never asks for bindMu. Switch and

@@ -142,6 +142,9 @@ func (c *Controller) Delete(id string) error {
 	if err := c.remove(id); err != nil {
 		return storageError(err)
 	}
+	c.mu.Lock()
+	c.past.take(id)
+	c.mu.Unlock()
 	c.unbind(id)
 	c.changes.add(id)
 	return nil
