@@ -195,7 +195,7 @@ func TestInvariantSeesALeaseTooMany(t *testing.T) {
 func TestNoLockFileOfASessionThatIsGone(t *testing.T) {
 	c := open(t, t.TempDir())
 	id := store.NewID()
-	if _, _, err := c.lease(id, c.own(id)); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err := c.lease(id); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("lease of no session: %v, want ErrNotFound", err)
 	}
 	if _, err := os.Stat(c.store.LockPath(id)); !errors.Is(err, fs.ErrNotExist) {

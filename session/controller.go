@@ -153,12 +153,17 @@ func (c *Controller) running(id string) *live {
 }
 
 // lease acquires the lease of a session that exists and opens its writer.
-func (c *Controller) lease(id string, open func() (*store.Writer, error)) (*leasefs.Lease, *store.Writer, error) {
-	return c.acquire(id, open, false)
+func (c *Controller) lease(id string) (*leasefs.Lease, *store.Writer, error) {
+	return c.acquire(id, false, func() (*store.Writer, error) { return c.store.OpenWriter(id) })
 }
 
-// acquire is lease, also for a session that open makes.
-func (c *Controller) acquire(id string, open func() (*store.Writer, error), isNew bool) (*leasefs.Lease, *store.Writer, error) {
+// leaseNew makes the session of row, as a copy of from or empty, under its
+// lease.
+func (c *Controller) leaseNew(row *store.Row, from *store.Source) (*leasefs.Lease, *store.Writer, error) {
+	return c.acquire(row.ID, true, func() (*store.Writer, error) { return c.store.Create(row, from) })
+}
+
+func (c *Controller) acquire(id string, isNew bool, open func() (*store.Writer, error)) (*leasefs.Lease, *store.Writer, error) {
 	var w *store.Writer
 	lease, err := leasefs.Acquire(c.store.LockPath(id), leasefs.Options{
 		Family: c.family,
@@ -178,9 +183,14 @@ func (c *Controller) acquire(id string, open func() (*store.Writer, error), isNe
 	return lease, w, nil
 }
 
-// own is what lease needs for a session that exists.
-func (c *Controller) own(id string) func() (*store.Writer, error) {
-	return func() (*store.Writer, error) { return c.store.OpenWriter(id) }
+// reopen opens a session for writing and closes it again, which clears away
+// what a crash left unfinished in its files.
+func (c *Controller) reopen(id string) error {
+	lease, w, err := c.lease(id)
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.Close(), lease.Release())
 }
 
 // step calls the test hook.

@@ -127,16 +127,9 @@ func (d *doctor) files(id string) {
 		d.add(id, false, "journal has %d damaged lines, which are skipped", n)
 	}
 	if err == nil && next < f.JournalSize() {
-		d.add(id, d.reopen(id), "journal ends in an unfinished line")
+		d.add(id, d.c.reopen(id) == nil, "journal ends in an unfinished line")
 	}
 	d.gaps(id, f)
-}
-
-// reopen opens a session for writing and closes it again, which cuts what is
-// not finished.
-func (d *doctor) reopen(id string) bool {
-	_, err := d.c.amend(id, func(*store.Row) error { return nil })
-	return err == nil
 }
 
 // gaps reports ranges of output that are missing in the middle of a log. What

@@ -43,7 +43,7 @@ func (c *Controller) Copy(id string, f ForkSpec) (View, error) {
 		return View{}, err
 	}
 	defer release()
-	lease, w, err := c.acquire(row.ID, func() (*store.Writer, error) { return c.store.Create(row, from) }, true)
+	lease, w, err := c.leaseNew(row, from)
 	if err != nil {
 		return View{}, err
 	}

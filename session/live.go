@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -44,17 +45,15 @@ type live struct {
 	letGo     atomic.Bool            // a Release came before the end
 	turns     atomic.Int64           // number of the last turn
 	gone      atomic.Bool            // somebody else may have the session
-	abandon   chan struct{}          // closed when nothing of this life need be kept any more
-	abandoned atomic.Bool
+	abandoned context.Context        // ends when nothing of this life need be kept any more
+	abandon   func()
 }
 
 // begin registers a life, so that its input is taken and Close waits for it.
 // The caller has the session reserved and must publish or fail the life.
 func (c *Controller) begin(id string) (*live, error) {
-	l := &live{
-		c: c, id: id,
-		ready: make(chan struct{}), done: make(chan struct{}), abandon: make(chan struct{}),
-	}
+	l := &live{c: c, id: id, ready: make(chan struct{}), done: make(chan struct{})}
+	l.abandoned, l.abandon = context.WithCancel(context.Background())
 	l.input = newQueue(l, c.cfg.InputTimeout)
 	c.mu.Lock()
 	closing := c.closing
@@ -85,7 +84,7 @@ func (l *live) fail(err error) {
 func (l *live) publish() {
 	l.turns.Store(int64(l.w.Row().Turns))
 	l.idle = newIdler(l.c.cfg.IdleAfter, func(ev state.Event) {
-		if _, err := l.transition(ev, false, nil); err != nil && !errors.Is(err, state.ErrIllegal) {
+		if _, err := l.c.transition(l.w, ev, false, nil); err != nil && !errors.Is(err, state.ErrIllegal) {
 			l.c.log.Warn("state not saved", "session", l.id, "err", err)
 		}
 	})
@@ -109,7 +108,7 @@ func (l *live) finish() {
 	if err := l.w.Sync(); lost(err) {
 		l.lose(err)
 	}
-	for wait := minRetry; !l.abandoned.Load(); wait = min(2*wait, maxRetry) {
+	for wait := minRetry; l.abandoned.Err() == nil; wait = min(2*wait, maxRetry) {
 		err := l.record(exit)
 		if err == nil {
 			break
@@ -123,7 +122,7 @@ func (l *live) finish() {
 			break // the next look at the row finds the truth
 		}
 		select {
-		case <-l.abandon:
+		case <-l.abandoned.Done():
 		case <-time.After(wait):
 		}
 	}
@@ -139,7 +138,7 @@ func (l *live) finish() {
 func (l *live) record(exit process.Exit) error {
 	now := time.Now().UTC()
 	ev := state.TerminationEvent(l.stopAsked.Load(), l.letGo.Load() || l.c.isClosing())
-	row, err := l.transition(ev, true, func(r *store.Row) {
+	row, err := l.c.transition(l.w, ev, true, func(r *store.Row) {
 		r.Cause = state.CauseNone
 		if r.State == state.Interrupted {
 			r.Cause = state.CauseGatewayShutdown
@@ -177,15 +176,11 @@ func (l *live) unregister() {
 	l.c.terminals.end(l.id)
 }
 
-// transition saves what follows from ev. With fn, more of the row is changed
-// in the same write; without it, an event that changes nothing writes nothing.
-func (l *live) transition(ev state.Event, durable bool, fn func(*store.Row)) (*store.Row, error) {
-	return transition(l.c, l.w, ev, durable, fn)
-}
-
 var errSame = errors.New("nothing to write")
 
-func transition(c *Controller, w *store.Writer, ev state.Event, durable bool, fn func(*store.Row)) (*store.Row, error) {
+// transition saves what follows from ev. With fn, more of the row is changed
+// in the same write; without it, an event that changes nothing writes nothing.
+func (c *Controller) transition(w *store.Writer, ev state.Event, durable bool, fn func(*store.Row)) (*store.Row, error) {
 	row, err := w.Update(durable, func(r *store.Row) error {
 		next, err := state.Next(r.State, ev)
 		if err != nil {

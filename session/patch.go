@@ -60,7 +60,7 @@ func (c *Controller) change(id string, fn func(*store.Row) error) (*store.Row, e
 
 // amend changes the row of a session that is not live here, under its lease.
 func (c *Controller) amend(id string, fn func(*store.Row) error) (*store.Row, error) {
-	lease, w, err := c.lease(id, c.own(id))
+	lease, w, err := c.lease(id)
 	if err != nil {
 		return nil, err
 	}

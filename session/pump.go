@@ -63,7 +63,7 @@ func (l *live) keep(p []byte) bool {
 			return false
 		}
 		select {
-		case <-l.abandon:
+		case <-l.abandoned.Done():
 			return false
 		case <-time.After(wait):
 		}
@@ -105,15 +105,8 @@ func (l *live) lose(err error) {
 	l.w.GiveUp()
 	l.c.meter.LostLeases.Add(1)
 	l.c.log.Error("lease lost", "session", l.id, "err", err)
-	l.drop()
+	l.abandon()
 	l.proc.Stop(0)
-}
-
-// drop gives up everything that is not on disk yet.
-func (l *live) drop() {
-	if !l.abandoned.Swap(true) {
-		close(l.abandon)
-	}
 }
 
 // report shows in the session why the store cannot be written.

@@ -90,7 +90,7 @@ func (c *Controller) create(row *store.Row, from *store.Source, bind bool) (View
 	if err != nil {
 		return View{}, err
 	}
-	l.lease, l.w, err = c.acquire(row.ID, func() (*store.Writer, error) { return c.store.Create(row, from) }, true)
+	l.lease, l.w, err = c.leaseNew(row, from)
 	if err != nil {
 		l.fail(err)
 		return View{}, err
@@ -187,7 +187,7 @@ func (c *Controller) revive(id string, spawn func(*live) error) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.lease, l.w, err = c.lease(id, c.own(id))
+	l.lease, l.w, err = c.lease(id)
 	if err != nil {
 		l.fail(err)
 		return nil, err

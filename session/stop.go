@@ -135,7 +135,7 @@ func (c *Controller) Delete(id string) error {
 		l.stopAsked.Store(true)
 		l.proc.Stop(c.cfg.StopGrace)
 		if err := l.over(); err != nil {
-			l.drop() // what cannot be saved is about to be removed
+			l.abandon() // what cannot be saved is about to be removed
 			<-l.done
 		}
 	}

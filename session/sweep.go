@@ -41,7 +41,7 @@ func (c *Controller) recover(id string) error {
 	if err == nil && row.State.Live() {
 		_, _, err = c.truth(id)
 	} else if err == nil {
-		_, err = c.amend(id, func(*store.Row) error { return nil })
+		err = c.reopen(id)
 	}
 	return err
 }
@@ -59,11 +59,7 @@ func (c *Controller) sweep() (found []Finding, err error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		lease, w, err := c.lease(id, c.own(id)) // which removes them
-		if err == nil {
-			err = errors.Join(w.Close(), lease.Release())
-		}
-		if !errors.Is(err, leasefs.ErrHeld) {
+		if err := c.reopen(id); !errors.Is(err, leasefs.ErrHeld) {
 			found = append(found, Finding{Session: id, Problem: "half written", Repaired: err == nil})
 		}
 	}

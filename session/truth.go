@@ -32,7 +32,7 @@ func (c *Controller) truth(id string) (*store.Row, *leasefs.HeldError, error) {
 	if err != nil || held != nil || busy != nil {
 		return row, held, err // busy: it is being changed right now, and this row is its latest
 	}
-	lease, w, err := c.lease(id, c.own(id))
+	lease, w, err := c.lease(id)
 	if held, ok := errors.AsType[*leasefs.HeldError](err); ok {
 		return row, held, nil
 	}
@@ -94,7 +94,7 @@ func (c *Controller) settle(w *store.Writer) error {
 	if err != nil {
 		return err
 	}
-	row, err := transition(c, w, state.GatewayShutdown, true, func(r *store.Row) {
+	row, err := c.transition(w, state.GatewayShutdown, true, func(r *store.Row) {
 		r.Cause, r.EndedAt = state.CauseGatewayCrash, now
 		r.ExitCode, r.Signal = nil, ""
 		r.Turns = max(r.Turns, lastTurn(turns, end+1))
