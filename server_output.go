@@ -85,18 +85,10 @@ func readable(f *store.Follower, sp span) error {
 
 // copyOutput sends the bytes of [from, to), all of which are in the log.
 func copyOutput(w io.Writer, f *store.Follower, from, to int64) error {
-	buf := make([]byte, min(outputBuffer, to-from))
-	for from < to {
-		n, err := f.ReadAt(buf[:min(int64(len(buf)), to-from)], from)
-		if n == 0 {
-			return err
-		}
-		if _, err := w.Write(buf[:n]); err != nil {
-			return err
-		}
-		from += int64(n)
-	}
-	return nil
+	return f.Each(make([]byte, min(outputBuffer, to-from)), from, to, func(p []byte) error {
+		_, err := w.Write(p)
+		return err
+	}, func(from, to int64) error { return &store.GapError{From: from, To: to} })
 }
 
 // followOutput sends a log from a place on and what is appended to it, until

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"holdfast/session"
-	"holdfast/store"
 )
 
 // Export writes what a session has printed. It reads the store, also while a
@@ -114,26 +113,16 @@ func (e *export) copyLog(ctx context.Context, w io.Writer) error {
 	if at > 0 {
 		e.gap(0, at)
 	}
-	buf := make([]byte, 64<<10)
-	for at < end {
+	return f.Each(make([]byte, 64<<10), at, end, func(p []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := f.ReadAt(buf[:min(int64(len(buf)), end-at)], at)
-		if gap, ok := errors.AsType[*store.GapError](err); ok {
-			e.gap(at, min(gap.To, end))
-			at = gap.To
-			continue
-		}
-		if n == 0 {
-			return err
-		}
-		if _, err := w.Write(buf[:n]); err != nil {
-			return err
-		}
-		at += int64(n)
-	}
-	return nil
+		_, err := w.Write(p)
+		return err
+	}, func(from, to int64) error {
+		e.gap(from, to)
+		return nil
+	})
 }
 
 // gap tells of output that is not in the export.

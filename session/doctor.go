@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,22 +135,23 @@ func (d *doctor) files(id string) {
 // is missing at its front is retention, and what a restart of the machine left
 // out is known.
 func (d *doctor) gaps(id string, f *store.Follower) {
-	at, _, err := f.Bounds()
-	buf := make([]byte, 256<<10)
-	for err == nil {
-		var n int
-		n, err = f.ReadAt(buf, at)
-		at += int64(n)
-		if gap, ok := errors.AsType[*store.GapError](err); ok {
-			problem := fmt.Sprintf("output from %d to %d is missing", gap.From, gap.To)
+	at, end, err := f.Bounds()
+	if err == nil {
+		err = f.Each(make([]byte, 256<<10), at, end, func(p []byte) error {
+			at += int64(len(p))
+			return nil
+		}, func(from, to int64) error {
+			gap := store.GapError{From: from, To: to}
+			problem := fmt.Sprintf("output from %d to %d is missing", from, to)
 			if gap.Restart() {
 				problem += ": the log goes on there since the machine restarted, or another one took over"
 			}
 			d.found = append(d.found, Finding{Session: id, Problem: problem, Known: gap.Restart()})
-			at, err = gap.To, nil
-		}
+			at = to
+			return nil
+		})
 	}
-	if !errors.Is(err, io.EOF) {
+	if err != nil {
 		d.add(id, false, "output cannot be read from %d on: %v", at, err)
 	}
 }

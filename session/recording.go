@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"strconv"
 	"time"
@@ -167,35 +166,18 @@ func (r *recorder) each(fn func(castEvent) error) error {
 // span calls fn for the output of [from, to). A character at its end that is
 // not whole is left in rest.
 func (r *recorder) span(from, to int64, rest *[]byte, fn func(castEvent) error) error {
-	buf := make([]byte, chunkBytes)
-	for from < to {
-		if err := r.ctx.Err(); err != nil {
-			return err
-		}
-		n, err := r.f.ReadAt(buf[:min(int64(len(buf)), to-from)], from)
-		if gap, ok := errors.AsType[*store.GapError](err); ok {
-			if err := fn(castEvent{missing: min(gap.To, to) - from}); err != nil {
-				return err
-			}
-			from = gap.To
-			continue
-		}
-		if n == 0 {
-			return err
-		}
-		from += int64(n)
-		p := append(*rest, buf[:n]...)
+	return r.f.Each(make([]byte, chunkBytes), from, to, func(p []byte) error {
+		p = append(*rest, p...)
 		whole := wholeRunes(p)
 		*rest = append([]byte(nil), p[whole:]...)
-		if whole == 0 {
-			continue
-		}
-		text, replaced := toText(p[:whole])
-		if err := fn(castEvent{code: "o", data: text, replaced: replaced}); err != nil {
+		if err := r.ctx.Err(); err != nil || whole == 0 {
 			return err
 		}
-	}
-	return nil
+		text, replaced := toText(p[:whole])
+		return fn(castEvent{code: "o", data: text, replaced: replaced})
+	}, func(from, to int64) error {
+		return fn(castEvent{missing: to - from})
+	})
 }
 
 // toText replaces each byte that is no UTF-8 by U+FFFD, and counts them.

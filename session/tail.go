@@ -59,21 +59,13 @@ func modesBefore(entries []store.Entry, at int64) (m *Modes, from int64) {
 
 // pass lets m follow the output of [from, to), as far as it is still there.
 func (s *Stream) pass(m *Modes, from, to int64) error {
-	buf := s.takeBuffer()
-	for from < to {
-		n, err := s.f.ReadAt(buf[:min(int64(len(buf)), to-from)], from)
-		if gap, ok := errors.AsType[*store.GapError](err); ok {
-			m.next(cancel)
-			from = gap.To
-			continue
-		}
-		if n == 0 {
-			return err
-		}
-		m.Write(buf[:n])
-		from += int64(n)
-	}
-	return nil
+	return s.f.Each(s.takeBuffer(), from, to, func(p []byte) error {
+		m.Write(p)
+		return nil
+	}, func(_, _ int64) error {
+		m.next(cancel)
+		return nil
+	})
 }
 
 // cut returns the first place at or after want where the output can be cut, and

@@ -58,6 +58,27 @@ func (f *Follower) ReadAt(p []byte, off int64) (int, error) {
 	return n, f.gone(err)
 }
 
+// Each hands the output of [from, to) to take, in pieces that lie in buf until
+// take returns, and the ranges of it that do not exist to gap. An error of
+// either ends it; others are those of ReadAt, io.EOF if the log ends before to.
+func (f *Follower) Each(buf []byte, from, to int64, take func(p []byte) error, gap func(from, to int64) error) error {
+	for from < to {
+		n, err := f.ReadAt(buf[:min(int64(len(buf)), to-from)], from)
+		next := from + int64(n)
+		if missing, ok := errors.AsType[*GapError](err); ok {
+			next = min(missing.To, to)
+			err = gap(from, next)
+		} else if n > 0 {
+			err = take(buf[:n])
+		}
+		if err != nil {
+			return err
+		}
+		from = next
+	}
+	return nil
+}
+
 // Bounds returns the offset of the oldest byte in the log and the offset after
 // the newest. The error is as for ReadAt.
 func (f *Follower) Bounds() (oldest, end int64, err error) {
