@@ -170,8 +170,7 @@ const maxFile = 1 << 20
 // link leads out of the store. One over 1 MiB is refused before it fills the
 // memory.
 func ReadFile(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if err := regular(path, info, err); err != nil {
+	if err := regular(path); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)
@@ -189,9 +188,10 @@ func ReadFile(path string) ([]byte, error) {
 	return b, nil
 }
 
-// regular refuses what lstat found at path if it is no regular file.
-func regular(path string, info fs.FileInfo, err error) error {
-	if err == nil && !info.Mode().IsRegular() {
+// regular refuses what is at path if it is no regular file, but a link, a
+// folder or a special file.
+func regular(path string) error {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "open", Path: path, Err: errors.New("is " + fileKind(info.Mode()))}
 	}
 	return nil

@@ -19,27 +19,23 @@ import (
 // What is copied is on disk when it returns; what is linked is as safe as in
 // src. On error dst is incomplete and the caller removes it.
 func copyLog(src, dst string, at int64) error {
-	if err := os.Mkdir(dst, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("copy output: %w", err)
-	}
 	_, end, err := folderBounds(src)
+	if err == nil && (at < 0 || at > end) {
+		err = fmt.Errorf("offset %d is not in 0 to %d", at, end)
+	}
+	if err == nil {
+		err = os.Mkdir(dst, 0o700)
+	}
+	if err == nil {
+		err = copySegments(src, dst, at)
+	}
+	if err == nil {
+		err = os.WriteFile(segmentPath(dst, at), nil, 0o600)
+	}
+	if err == nil {
+		err = syncDir(dst)
+	}
 	if err != nil {
-		return fmt.Errorf("copy output: %w", err)
-	}
-	if at < 0 || at > end {
-		return fmt.Errorf("copy output: offset %d is not in 0 to %d", at, end)
-	}
-	if err := copySegments(src, dst, at); err != nil {
-		return fmt.Errorf("copy output: %w", err)
-	}
-	f, err := os.OpenFile(segmentPath(dst, at), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("copy output: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("copy output: %w", err)
-	}
-	if err := syncDir(dst); err != nil {
 		return fmt.Errorf("copy output: %w", err)
 	}
 	return nil
@@ -84,18 +80,23 @@ func copySegment(src, dst string, first, n int64, share bool) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return writeNew(to, func(out *os.File) error {
+		_, err := io.CopyN(out, in, n) // copy_file_range on Linux
+		return err
+	})
+}
+
+// writeNew makes a file of what write puts into it, on disk when writeNew
+// returns.
+func writeNew(path string, write func(*os.File) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	defer out.Close()
-	if _, err := io.CopyN(out, in, n); err != nil { // copy_file_range on Linux
-		return err
+	if err = write(f); err == nil {
+		err = f.Sync()
 	}
-	if err := out.Sync(); err != nil {
-		return err
-	}
-	return out.Close()
+	return errors.Join(err, f.Close())
 }
 
 // copyJournal makes dst a journal of the entries of the journal src that
@@ -104,24 +105,19 @@ func copySegment(src, dst string, first, n int64, share bool) error {
 // error dst is incomplete and the caller removes it.
 func copyJournal(src, dst string, at int64) error {
 	data, err := readFrom(src, 0)
-	if err != nil {
-		return fmt.Errorf("copy journal: %w", err)
-	}
 	var kept []byte
 	eachEntry(data, func(line []byte, e Entry) {
 		if e.At < at || e.At == at && e.Kind != "turn" {
 			kept = append(kept, line...) // as it is, with fields of newer versions
 		}
 	})
-	f, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = writeNew(dst, func(f *os.File) error {
+			_, err := f.Write(kept)
+			return err
+		})
+	}
 	if err != nil {
-		return fmt.Errorf("copy journal: %w", err)
-	}
-	defer f.Close()
-	if _, err := f.Write(kept); err != nil {
-		return fmt.Errorf("copy journal: %w", err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("copy journal: %w", err)
 	}
 	return nil

@@ -81,25 +81,20 @@ func (s *Store) create(row *Row, from *Source, h *hub) (*Writer, error) {
 // build makes the folder dir with all that a session has, durable but for its
 // own name, and returns the stamp of its session.json.
 func (s *Store) build(dir string, row *Row, from *Source) (stamp, error) {
-	if err := s.hook.at("build"); err != nil {
-		return stamp{}, err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return stamp{}, err
-	}
 	output := filepath.Join(dir, outputDir)
-	if from == nil {
-		if err := os.Mkdir(output, 0o700); err != nil {
-			return stamp{}, err
-		}
-	} else if err := s.copyFrom(*from, dir); err != nil {
-		return stamp{}, err
+	err := s.hook.do("build", func() error { return os.Mkdir(dir, 0o700) })
+	if err == nil && from == nil {
+		err = os.Mkdir(output, 0o700)
+	} else if err == nil {
+		err = s.copyFrom(*from, dir)
 	}
-	var err error
-	if row.Oldest, row.Cursor, err = folderBounds(output); err != nil {
-		return stamp{}, err
+	if err == nil {
+		row.Oldest, row.Cursor, err = folderBounds(output)
 	}
-	data, err := row.encode()
+	var data []byte
+	if err == nil {
+		data, err = row.encode()
+	}
 	if err != nil {
 		return stamp{}, err
 	}

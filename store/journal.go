@@ -56,7 +56,7 @@ type journal struct {
 // openJournal opens the journal at path for its one writer, creates it if it
 // is missing, and cuts what follows its last newline.
 func openJournal(path string) (*journal, error) {
-	if err := regularJournal(path); err != nil {
+	if err := regular(path); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -143,7 +143,7 @@ func readJournal(path string, from int64) (es []Entry, next int64, damaged int, 
 }
 
 func readFrom(path string, from int64) ([]byte, error) {
-	if err := regularJournal(path); err != nil {
+	if err := regular(path); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)
@@ -155,12 +155,6 @@ func readFrom(path string, from int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.NewSectionReader(f, from, math.MaxInt64-from))
-}
-
-// regularJournal refuses a journal that is a link, a folder or a special file.
-func regularJournal(path string) error {
-	info, err := os.Lstat(path)
-	return regular(path, info, err)
 }
 
 // eachEntry calls fn with each good line of data, newline included, and

@@ -96,22 +96,33 @@ func (s *Store) statRow(id string) (fs.FileInfo, error) {
 // openedStamp returns the stamp of a session's session.json as the file server
 // has it: to open a file is to ask that.
 func (s *Store) openedStamp(id string) (stamp, error) {
-	if _, err := s.statRow(id); err != nil {
+	f, at, err := s.openRow(id)
+	if err != nil {
 		return stamp{}, err
+	}
+	f.Close()
+	return at, nil
+}
+
+// openRow opens a session's session.json. The error is that of statRow or of
+// the opening.
+func (s *Store) openRow(id string) (*os.File, stamp, error) {
+	if _, err := s.statRow(id); err != nil {
+		return nil, stamp{}, err
 	}
 	f, err := os.Open(filepath.Join(s.folder(id), sessionFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return stamp{}, s.missing(id)
+		return nil, stamp{}, s.missing(id)
 	}
 	if err != nil {
-		return stamp{}, fmt.Errorf("session %s: %w", id, err)
+		return nil, stamp{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return stamp{}, fmt.Errorf("session %s: %w", id, err)
+		f.Close()
+		return nil, stamp{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	return stampOf(info), nil
+	return f, stampOf(info), nil
 }
 
 // missing tells a session that is not there from one that has lost its file.
@@ -123,31 +134,21 @@ func (s *Store) missing(id string) error {
 }
 
 // readRow reads a session's session.json, past the cache. The error is that of
-// statRow or of the reading; damage found in the content is in the result.
+// openRow or of the reading; damage found in the content is in the result.
 func (s *Store) readRow(id string) (seen, error) {
 	if !s.exists(id) {
 		return seen{}, notFound(id)
 	}
-	if _, err := s.statRow(id); err != nil {
+	f, at, err := s.openRow(id)
+	if err != nil {
 		return seen{}, err
 	}
-	f, err := os.Open(filepath.Join(s.folder(id), sessionFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return seen{}, s.missing(id)
-	}
-	if err != nil {
-		return seen{}, fmt.Errorf("session %s: %w", id, err)
-	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return seen{}, fmt.Errorf("session %s: %w", id, err)
-	}
 	b, err := io.ReadAll(io.LimitReader(f, maxRow+1))
 	if err != nil {
 		return seen{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	v := seen{at: stampOf(info).settled()}
+	v := seen{at: at.settled()}
 	v.row, err = decodeRow(b)
 	if damage, ok := errors.AsType[*DamagedError](err); ok {
 		v.damage = &DamagedError{id, damage.Reason}
