@@ -127,9 +127,6 @@ func (c *Controller) sweepLocks() (found []Finding, marked []string, err error) 
 			}
 			continue
 		}
-		if _, err := c.store.Row(id); !errors.Is(err, store.ErrNotFound) {
-			continue // the list may be from a cache
-		}
 		if _, there, err := c.clear(id); !there && !errors.Is(err, leasefs.ErrHeld) {
 			found = append(found, Finding{Session: id, Problem: "lock file without a session", Repaired: err == nil})
 		}

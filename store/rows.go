@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,9 +52,9 @@ func (s *Store) Rows() ([]Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := found{at, time.Now(), s.readAll(ids)}
-	if f.at = at.settled(); s.doubtful(f.rows) {
-		f.at = stamp{}
+	f := found{made: time.Now(), rows: s.readAll(ids)}
+	if !slices.ContainsFunc(f.rows, unreadNow) {
+		f.at = at.settled()
 	}
 	s.found = f
 	return f.rows, nil
@@ -73,24 +74,11 @@ func (s *Store) readAll(ids []string) []Found {
 		})
 	}
 	wg.Wait()
-	kept := rows[:0]
-	for _, f := range rows {
-		if !errors.Is(f.Err, ErrNotFound) {
-			kept = append(kept, f)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(rows, func(f Found) bool { return errors.Is(f.Err, ErrNotFound) })
 }
 
-// doubtful reports whether a row could not be read for now.
-func (s *Store) doubtful(rows []Found) bool {
-	for _, f := range rows {
-		if f.Err != nil && !errors.Is(f.Err, ErrDamaged) {
-			return true
-		}
-	}
-	return false
-}
+// unreadNow reports whether a row could not be read, but perhaps can be later.
+func unreadNow(f Found) bool { return f.Err != nil && !errors.Is(f.Err, ErrDamaged) }
 
 func (s *Store) sessions() string { return filepath.Join(s.dir, "sessions") }
 

@@ -98,16 +98,9 @@ type Store struct {
 	mu   sync.Mutex      // guards the fields below; order in the package doc
 	rows map[string]seen // what was last read of sessions without a writer here
 	hubs map[string]*hub // sessions that this process writes or follows
-	ids  listing
 
 	rowsMu sync.Mutex // makes Rows read once for all who ask meanwhile; held over I/O; guards found
 	found  found
-}
-
-// A listing is what the sessions folder had in it.
-type listing struct {
-	at  stamp // of the folder, or zero if it may not be believed
-	ids []string
 }
 
 // Open makes dir a store if it is none, with folders of mode 0700, and opens
@@ -172,21 +165,8 @@ func (s *Store) LockPath(id string) string {
 	return filepath.Join(s.dir, "locks", id+".lock")
 }
 
-// IDs returns the ids of all sessions, damaged ones too, sorted. The slice is
-// shared: do not change it. While the folder does not change, IDs costs one
-// stat.
+// IDs returns the ids of all sessions, damaged ones too, sorted.
 func (s *Store) IDs() ([]string, error) {
-	info, err := os.Stat(s.sessions())
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	at := stampOf(info)
-	s.mu.Lock()
-	known := s.ids
-	s.mu.Unlock()
-	if known.at == at {
-		return known.ids, nil
-	}
 	entries, err := os.ReadDir(s.sessions())
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
@@ -199,7 +179,6 @@ func (s *Store) IDs() ([]string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ids = listing{at.settled(), ids}
 	for id := range s.rows {
 		if _, found := slices.BinarySearch(ids, id); !found {
 			delete(s.rows, id)
