@@ -72,7 +72,7 @@ func (s *server) routes() []route {
 		{pattern: "DELETE /sessions/{id}", answer: s.deleteSession},
 		{pattern: "POST /sessions/{id}/start", answer: s.startSession},
 		{pattern: "POST /sessions/{id}/fork", answer: s.forkSession},
-		{pattern: "POST /sessions/{id}/switch", answer: s.switchSession},
+		{pattern: "POST /sessions/{id}/switch", answer: s.postSwitch},
 		{pattern: "POST /sessions/{id}/stop", answer: s.postStop},
 		{pattern: "POST /sessions/{id}/input", answer: s.postInput},
 		{pattern: "POST /sessions/{id}/resize", answer: s.postResize},

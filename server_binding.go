@@ -62,16 +62,3 @@ func (s *server) postFork(w http.ResponseWriter, r *http.Request) error {
 	v, err := s.ctl.Fork(id, in.ForkSpec, true)
 	return created(w, v, err)
 }
-
-func (s *server) postSwitch(w http.ResponseWriter, r *http.Request) error {
-	var in session.SwitchSpec
-	if err := readJSON(w, r, &in); err != nil {
-		return err
-	}
-	id, err := s.ctl.Bound()
-	if err != nil {
-		return err
-	}
-	v, err := s.ctl.Switch(id, in, true)
-	return created(w, v, err)
-}

@@ -21,6 +21,15 @@ func (s *server) target(r *http.Request) (string, error) {
 	return s.ctl.Bound()
 }
 
+// targetAfter is target once read has the body in v, so that a slow client finds
+// the session as it is then.
+func (s *server) targetAfter(read func(http.ResponseWriter, *http.Request, any) error, w http.ResponseWriter, r *http.Request, v any) (string, error) {
+	if err := read(w, r, v); err != nil {
+		return "", err
+	}
+	return s.target(r)
+}
+
 // resolve returns the id that a client's reference means.
 func (s *server) resolve(ref string) (string, error) {
 	id, err := s.ctl.Resolve(ref)
@@ -93,10 +102,7 @@ func (s *server) getSession(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) patchSession(w http.ResponseWriter, r *http.Request) error {
 	var patch session.Patch
-	if err := readJSON(w, r, &patch); err != nil {
-		return err
-	}
-	id, err := s.target(r)
+	id, err := s.targetAfter(readJSON, w, r, &patch)
 	if err != nil {
 		return err
 	}
@@ -105,10 +111,7 @@ func (s *server) patchSession(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) deleteSession(w http.ResponseWriter, r *http.Request) error {
-	if err := readOptionalJSON(w, r, &struct{}{}); err != nil {
-		return err
-	}
-	id, err := s.target(r)
+	id, err := s.targetAfter(readOptionalJSON, w, r, &struct{}{})
 	if err != nil {
 		return err
 	}
@@ -123,10 +126,7 @@ func noContent(w http.ResponseWriter, err error) error {
 }
 
 func (s *server) startSession(w http.ResponseWriter, r *http.Request) error {
-	if err := readOptionalJSON(w, r, &struct{}{}); err != nil {
-		return err
-	}
-	id, err := s.target(r)
+	id, err := s.targetAfter(readOptionalJSON, w, r, &struct{}{})
 	if err != nil {
 		return err
 	}
@@ -136,10 +136,7 @@ func (s *server) startSession(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) forkSession(w http.ResponseWriter, r *http.Request) error {
 	var fork session.ForkSpec
-	if err := readOptionalJSON(w, r, &fork); err != nil {
-		return err
-	}
-	id, err := s.target(r)
+	id, err := s.targetAfter(readOptionalJSON, w, r, &fork)
 	if err != nil {
 		return err
 	}
@@ -147,24 +144,19 @@ func (s *server) forkSession(w http.ResponseWriter, r *http.Request) error {
 	return created(w, v, err)
 }
 
-func (s *server) switchSession(w http.ResponseWriter, r *http.Request) error {
+// postSwitch moves the binding if that names the session.
+func (s *server) postSwitch(w http.ResponseWriter, r *http.Request) error {
 	var in session.SwitchSpec
-	if err := readJSON(w, r, &in); err != nil {
-		return err
-	}
-	id, err := s.target(r)
+	id, err := s.targetAfter(readJSON, w, r, &in)
 	if err != nil {
 		return err
 	}
-	v, err := s.ctl.Switch(id, in, false)
+	v, err := s.ctl.Switch(id, in, r.PathValue("id") == "")
 	return created(w, v, err)
 }
 
 func (s *server) postStop(w http.ResponseWriter, r *http.Request) error {
-	if err := readOptionalJSON(w, r, &struct{}{}); err != nil {
-		return err
-	}
-	id, err := s.target(r)
+	id, err := s.targetAfter(readOptionalJSON, w, r, &struct{}{})
 	if err != nil {
 		return err
 	}
@@ -198,10 +190,7 @@ type signalRequest struct {
 
 func (s *server) postSignal(w http.ResponseWriter, r *http.Request) error {
 	var in signalRequest
-	if err := readJSON(w, r, &in); err != nil {
-		return err
-	}
-	id, err := s.target(r)
+	id, err := s.targetAfter(readJSON, w, r, &in)
 	if err != nil {
 		return err
 	}
