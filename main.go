@@ -70,7 +70,7 @@ func commands() []command {
 		{"rm", "ID...", "remove sessions with their output", false, cli.Remove},
 		{"export", "ID", "write what a session has printed", false, cli.Export},
 		{"acp", "", "let an editor drive sessions, on standard input and output", true, serveACP},
-		{"doctor", "", "look for damage in the store, and repair what is safe", false, doctor},
+		{"doctor", "", "look for damage in the store, and repair what is safe", false, cli.Doctor},
 		{"completion", "SHELL", "print what makes a shell complete our commands", false, printCompletion},
 		{"version", "", "print the version", false, printVersion},
 		{"help", "COMMAND", "print this, or the help of a command", false, printHelp},
@@ -212,22 +212,17 @@ func printHelp(ctx context.Context, args []string, stdout, stderr io.Writer) err
 func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
 	fs := flag.NewFlagSet("version", flag.ContinueOnError)
 	asJSON := fs.Bool("json", false, "print a JSON object")
-	if err := parseNone(fs, args, "holdfast version [flags]\n\nPrints the version, and what it was built with.", stdout); err != nil {
+	words, err := cli.ParseWords(fs, args, "holdfast version [flags]\n\nPrints the version, and what it was built with.", stdout)
+	if err != nil {
 		return err
+	}
+	if len(words) > 0 {
+		return cli.Usage(fmt.Sprintf("version has no argument %.64q", words[0]), "usage: holdfast version [flags]")
 	}
 	if *asJSON {
 		return cli.PrintJSON(stdout, map[string]string{"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
-	_, err := fmt.Fprintf(stdout, "holdfast %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
-}
-
-// parseNone parses the command line of a command that has flags only.
-func parseNone(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) error {
-	rest, err := cli.ParseFlags(fs, args, usage, stdout)
-	if err == nil && len(rest) > 0 {
-		return cli.Usage(fmt.Sprintf("%s has no argument %.64q", fs.Name(), rest[0]), fmt.Sprintf("holdfast %s --help lists the flags", fs.Name()))
-	}
+	_, err = fmt.Fprintf(stdout, "holdfast %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 

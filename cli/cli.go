@@ -14,9 +14,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -78,10 +81,15 @@ func (c *command) parseProgram(args []string, stdout io.Writer) ([]string, error
 	return argv, c.findStore()
 }
 
-// findStore finds the store that the command line means.
+// findStore finds the store that the command line means, and makes none.
 func (c *command) findStore() (err error) {
-	c.store, err = ExistingStore(c.store)
-	return err
+	if c.store, err = StoreDir(c.store); err != nil {
+		return err
+	}
+	if _, err := os.Stat(c.store); errors.Is(err, fs.ErrNotExist) {
+		return Usage(fmt.Sprintf("there is no store in %.200q yet", c.store), "holdfast serve makes one, or give another --store")
+	}
+	return nil
 }
 
 // controller opens the store in this process. The caller must Close it.

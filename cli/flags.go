@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -185,18 +184,6 @@ func distance(a, b string) int {
 
 // StoreDefault describes what StoreDir chooses, for the help of commands.
 const StoreDefault = "else $HOLDFAST_STORE, $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast"
-
-// ExistingStore is StoreDir for a command that makes no store.
-func ExistingStore(dir string) (string, error) {
-	dir, err := StoreDir(dir)
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return "", Usage(fmt.Sprintf("there is no store in %.200q yet", dir), "holdfast serve makes one, or give another --store")
-	}
-	return dir, nil
-}
 
 // StoreDir is where the sessions are, unless the command line says so.
 func StoreDir(dir string) (string, error) {

@@ -54,7 +54,7 @@ func (f *front) goTo(ctx context.Context, v *session.View) (move, error) {
 	if !v.Live && f.mode != watches {
 		started, err := f.h.start(ctx, v.ID)
 		if err != nil && !errors.Is(err, session.ErrLive) {
-			return stay, held(v, err)
+			return stay, joinable(v.ID, err)
 		}
 		if err == nil {
 			v = &started
@@ -168,7 +168,7 @@ func (f *front) listTurns(ctx context.Context) error {
 func (f *front) cmdStop(ctx context.Context, _ []string) (move, error) {
 	v, err := f.h.stop(ctx, f.view.ID)
 	if err != nil {
-		return stay, held(&f.view, err)
+		return stay, joinable(f.view.ID, err)
 	}
 	f.view = v
 	f.ask.say(label(&v) + " is " + endText(&v) + "; /resume " + v.ID + " starts it again")
@@ -202,7 +202,7 @@ func (f *front) cmdQuit(ctx context.Context, _ []string) (move, error) {
 	for _, v := range live {
 		stopped, err := f.h.stop(ctx, v.ID)
 		if err != nil {
-			return stay, held(&v, err)
+			return stay, joinable(v.ID, err)
 		}
 		ended = append(ended, stopped)
 	}

@@ -5,16 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// completionPatience is how long the Tab key waits for a server.
-const completionPatience = 2 * time.Second
 
 // completions are the words that can stand at the end of a line, and where that
 // word begins.
 func (f *front) completions(line string) (words []string, from int) {
-	ctx, cancel := context.WithTimeout(context.Background(), completionPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
 	defer cancel()
 	from = strings.LastIndexByte(line, ' ') + 1
 	word := line[from:]

@@ -164,6 +164,3 @@ func joinable(ref string, err error) error {
 	}
 	return explain(ref, err)
 }
-
-// held is joinable for a session that was found.
-func held(v *session.View, err error) error { return joinable(v.ID, err) }

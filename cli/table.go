@@ -17,12 +17,11 @@ type screen struct {
 
 func screenOf(w io.Writer) screen {
 	s := screen{Writer: w}
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(w) {
 		return s
 	}
 	s.width = 80
-	if cols, _, err := term.GetSize(int(f.Fd())); err == nil && cols > 0 {
+	if cols, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && cols > 0 {
 		s.width = cols
 	}
 	s.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
