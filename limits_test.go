@@ -45,7 +45,7 @@ var pageLimits = []struct {
 	{"time of a wait", "server_wait.go", "waitTimeout", howLong},
 	{"time of a wait", "server_wait.go", "maxWait", howLong},
 	{"output in the answer of a wait", "session/wait.go", "maxWaitOutput", howMuch},
-	{"name of a session", "session/spec.go", "maxName", howMuch},
+	{"name of a session", "session/spec.go", "MaxName", howMuch},
 	{"from SIGTERM to SIGKILL", "session/controller.go", "StopGrace", howLong},
 	{"from SIGTERM to SIGKILL", "session/controller.go", "ShutdownGrace", howLong},
 	{"output after a program's exit, by jobs it left", "session/process/process.go", "drainGrace", howLong},

@@ -125,7 +125,7 @@ func PrintJSON(w io.Writer, v any) error {
 }
 
 // shortID is as much of a session's id as commands take.
-func shortID(v *session.View) string { return v.ID[:leastID] }
+func shortID(v *session.View) string { return v.ID[:session.MinPrefix] }
 
 // label is a session as messages name it.
 func label(v *session.View) string {

@@ -18,7 +18,7 @@ import (
 	"holdfast/store"
 )
 
-// A client is the backend that asks a server over its unix socket.
+// A client is the host that asks a server over its unix socket.
 type client struct {
 	http *http.Client
 	dial func(ctx context.Context) (net.Conn, error)

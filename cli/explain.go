@@ -10,9 +10,6 @@ import (
 	"holdfast/store"
 )
 
-// leastID is how many characters of an id commands take.
-const leastID = 8
-
 // errNotServed reports that no program runs in a session, and that there is no
 // server that could start it.
 var errNotServed = errors.New("no program runs in the session, and no server has the store")
@@ -39,8 +36,8 @@ func explain(ref string, err error) error {
 		return fmt.Errorf("%.64q fits %d sessions: %s; give the id of one", ref, len(list), strings.Join(list, ", "))
 	}
 	switch {
-	case errors.Is(err, store.ErrNotFound) && len(ref) < leastID && strings.Trim(ref, "0123456789abcdefABCDEF") == "":
-		return fmt.Errorf("there is no session %.64q; the beginning of an id counts from %d characters on; holdfast ls lists them", ref, leastID)
+	case errors.Is(err, store.ErrNotFound) && len(ref) < session.MinPrefix && strings.Trim(ref, "0123456789abcdefABCDEF") == "":
+		return fmt.Errorf("there is no session %.64q; the beginning of an id counts from %d characters on; holdfast ls lists them", ref, session.MinPrefix)
 	case errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("there is no session %.64q; holdfast ls lists them", ref)
 	case errors.Is(err, store.ErrDamaged):

@@ -10,7 +10,7 @@ import (
 	"holdfast/session"
 )
 
-// A local backend works on the store in this process.
+// A local host works on the store in this process.
 type local struct{ ctl *session.Controller }
 
 func (c *command) openLocal() (host, error) {

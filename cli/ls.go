@@ -64,11 +64,11 @@ func printSessions(s screen, views []session.View, short int, now time.Time) err
 // idLength is how much of ids is shown: on a terminal what tells them apart,
 // and a command takes.
 func idLength(s screen, views []session.View) int {
-	const least, whole = 8, 36
+	const whole = 36
 	if s.width == 0 {
 		return whole
 	}
-	for n := least; n < whole; n++ {
+	for n := session.MinPrefix; n < whole; n++ {
 		seen := make(map[string]bool)
 		for _, v := range views {
 			seen[v.ID[:min(n, len(v.ID))]] = true

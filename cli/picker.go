@@ -113,7 +113,7 @@ func (p *picker) draw(f *front) {
 		if i == p.row {
 			mark = "> "
 		}
-		line := cut(fmt.Sprintf("%s%-8s  %-16s %-22s %-12s %s", mark, v.ID[:8], cut(cmp.Or(Plain(v.Name), "-"), 16), stateText(v),
+		line := cut(fmt.Sprintf("%s%-8s  %-16s %-22s %-12s %s", mark, shortID(v), cut(cmp.Or(Plain(v.Name), "-"), 16), stateText(v),
 			ago(v.ActiveAt, time.Now()), programText(v)), cols)
 		if i == p.row {
 			line = reverse + line + normal

@@ -163,10 +163,7 @@ func (r *runCommand) target(ctl *session.Controller) (session.View, error) {
 	return v, nil
 }
 
-const (
-	copySuffix = " (copy)"
-	maxName    = 200 // bytes
-)
+const copySuffix = " (copy)"
 
 // copyName is the title of a copy: that of the session, or what it runs.
 func copyName(v *session.View) string {
@@ -174,7 +171,7 @@ func copyName(v *session.View) string {
 	if name == "" && len(v.Argv) > 0 {
 		name = Plain(filepath.Base(v.Argv[0]))
 	}
-	for len(name)+len(copySuffix) > maxName {
+	for len(name)+len(copySuffix) > session.MaxName {
 		_, n := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-n]
 	}

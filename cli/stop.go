@@ -81,12 +81,12 @@ another process holds is left alone.`).withJSON()
 // removeAll goes on after a session that cannot be removed. The error tells of
 // the first of them, and of how many there are. Each may take as long as its
 // program needs to end.
-func removeAll(ctx context.Context, b backend, views []session.View, p *progress, done func(*session.View) error) (removed []string, err error) {
+func removeAll(ctx context.Context, h host, views []session.View, p *progress, done func(*session.View) error) (removed []string, err error) {
 	removed = []string{}
 	for i := range views {
 		v := &views[i]
 		p.say(fmt.Sprintf("removing %d of %d", i+1, len(views)))
-		failed := b.remove(ctx, v.ID)
+		failed := h.remove(ctx, v.ID)
 		p.clear()
 		if failed != nil {
 			failed = explain(v.ID, failed)

@@ -10,8 +10,8 @@ import (
 	"holdfast/store"
 )
 
-// minPrefix is how much of an id names a session.
-const minPrefix = 8
+// MinPrefix is how many characters of an id name a session.
+const MinPrefix = 8
 
 // A Filter selects sessions of a list; its zero value selects all.
 type Filter struct {
@@ -142,7 +142,7 @@ func (c *Controller) Resolve(ref string) (string, error) {
 	}
 	var found []string
 	for _, r := range rows {
-		if len(id) >= minPrefix && strings.HasPrefix(r.ID, id) || ref != "" && r.Row != nil && r.Row.Name == ref {
+		if len(id) >= MinPrefix && strings.HasPrefix(r.ID, id) || ref != "" && r.Row != nil && r.Row.Name == ref {
 			found = append(found, r.ID)
 		}
 	}

@@ -56,8 +56,8 @@ type Patch struct {
 	AutoResume *bool   `json:"auto_resume"`
 }
 
-// maxName is the length of a session's name in bytes.
-const maxName = 200
+// MaxName is the length of a session's name in bytes.
+const MaxName = 200
 
 // joiner is the one invisible character that a name may have: it makes one
 // picture of several.
@@ -65,7 +65,7 @@ const joiner = '\u200d'
 
 func checkName(name string) error {
 	switch {
-	case len(name) > maxName:
+	case len(name) > MaxName:
 		return &SpecError{"name", name[:32] + "…", "longer than 200 bytes"}
 	case !utf8.ValidString(name):
 		return CheckText("name", name)

@@ -12,9 +12,9 @@ import (
 	"holdfast/session"
 )
 
-// A backend does what commands ask for: the server of the store, or a
-// controller in this process. Both fail with the errors of package session.
-type backend interface {
+// A host does what commands ask for: the server of the store, or a controller
+// in this process. Both fail with the errors of package session.
+type host interface {
 	list(ctx context.Context) ([]session.View, error)
 	// find returns the session that an id, the beginning of one or a name
 	// means. The other methods take ids.
@@ -26,12 +26,7 @@ type backend interface {
 	stop(ctx context.Context, id string) (session.View, error)
 	remove(ctx context.Context, id string) error
 	close()
-}
 
-// A host is a backend whose sessions can be shown and moved between: the
-// server of the store, or this process.
-type host interface {
-	backend
 	create(ctx context.Context, s session.Spec) (session.View, error)
 	start(ctx context.Context, id string) (session.View, error)
 	fork(ctx context.Context, id string, f session.ForkSpec) (session.View, error)
