@@ -37,7 +37,7 @@ export const sessions = async () => (await request('GET', 'sessions')).sessions;
 export const profiles = async () => Object.keys((await request('GET', 'profiles')).profiles).sort();
 export const create = (spec) => json('POST', 'new', spec);
 export const resume = (id) => json('POST', 'resume', { id });
-export const fork = (id, spec = {}) => json('POST', 'fork', { id, ...spec });
+export const fork = (id, spec) => json('POST', 'fork', { id, ...spec });
 export const switchTo = (id, spec) => json('POST', at(id, '/switch'), spec);
 export const turns = async (id) => (await request('GET', at(id, '/turns'))).turns;
 export const stop = (id) => request('POST', at(id, '/stop'));

@@ -56,7 +56,6 @@ export class Attached {
       run: () => this.#screen.restart(),
       resize: (cols, rows) => this.#resized({ cols, rows }),
       answers: (on) => this.#screen.answer(on),
-      end: () => {},
       lost: () => this.#lost(),
       phase: (name) => this.#phase(name),
     });

@@ -33,10 +33,10 @@ function decodeBase64(text) {
  * cursor) what is in the log; gap(from, to), resize(cols, rows), run()
  * where another run of the program begins, perhaps told again, answers(on)
  * where what is asked in the output is for this page to answer or no more,
- * session(view), sessions(change), end(state), phase(name), lost() when a
- * connection failed or is given up, other than for a full terminal, and
- * check(): a promise that must be kept before a failed stream is tried again;
- * it is rejected to try later, and kept with false to give up.
+ * session(view), sessions(change), phase(name), lost() when a connection
+ * failed or is given up, other than for a full terminal, and check(): a
+ * promise that must be kept before a failed stream is tried again; it is
+ * rejected to try later, and kept with false to give up.
  */
 export class Stream {
   #on;
@@ -210,7 +210,6 @@ export class Stream {
     ofSession('resize', ({ cols, rows }, event) => this.#resized(cols, rows, place(event)));
     ofSession('terminal', ({ answers }) => this.#turn(answers));
     ofSession('session', (view) => this.#session(view));
-    ofSession('end', (end) => this.#on.end(end));
   }
 
   #opened() {
