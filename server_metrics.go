@@ -54,11 +54,7 @@ func (s *server) sessionMetrics(t *metrics.Text, views []session.View) {
 			troubled++
 		}
 	}
-	labels := make([]metrics.Label, len(cli.States))
-	for i, state := range cli.States {
-		labels[i] = metrics.Label{Name: "state", Value: state}
-	}
-	t.Gauges("holdfast_sessions", "Sessions of the store, by their state.", labels, func(l metrics.Label) float64 { return float64(in[l.Value]) })
+	t.Gauges("holdfast_sessions", "Sessions of the store, by their state.", "state", cli.States, func(state string) float64 { return float64(in[state]) })
 	t.Gauge("holdfast_sessions_live", "Sessions with a program in this server.", float64(live))
 	t.Gauge("holdfast_sessions_failing", "Sessions whose output cannot be written now.", float64(troubled))
 }

@@ -1,11 +1,11 @@
-// Package cli is what a terminal and a script see of holdfast: the commands
-// that list sessions, show them, type into them, wait for them, end them and
-// export what they printed.
+// Package cli is what a terminal and a script see of holdfast: run and attach,
+// which show sessions on a terminal, and the commands that make sessions, list
+// them, show them, type into them, wait for them, end them, export what they
+// printed and look for damage.
 //
-// Each command does the same with a server on its store as without one: it
-// asks the server over its socket, or it works on the store itself, under the
-// same leases. Without a server no session is live in this process, so that
-// input is refused.
+// Those do the same with a server on their store as without one, as far as
+// there is no program to be kept: they ask the server over its socket, or work
+// on the store itself, under the same leases.
 //
 // What sessions are called, and the programs they run, are shown with control
 // characters escaped. The output of a session is written as it is.

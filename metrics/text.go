@@ -22,11 +22,11 @@ func (t *Text) Gauge(name, help string, value float64) {
 	t.sample(name, value)
 }
 
-// Gauges adds a gauge with a sample for each label.
-func (t *Text) Gauges(name, help string, labels []Label, value func(Label) float64) {
+// Gauges adds a gauge with a sample for each value of a label.
+func (t *Text) Gauges(name, help, label string, values []string, number func(value string) float64) {
 	t.head(name, help, "gauge")
-	for _, l := range labels {
-		t.sample(name, value(l), l)
+	for _, v := range values {
+		t.sample(name, number(v), Label{label, v})
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"holdfast/store"
 )
 
-// The store has one of everything that can be wrong.
 // A ward is a store with all damage that a doctor knows, and sessions without
 // any.
 type ward struct {

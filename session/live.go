@@ -17,7 +17,8 @@ import (
 //
 // Its goroutines: run, from publish on, which reads the program's output and
 // ends the life; one writer while there is input that the terminal does not take
-// at once; timers for idle and fsync, which do nothing once the writer is closed.
+// at once; on a network file system guard, which finish ends; timers for idle and
+// fsync, which do nothing once the writer is closed.
 type live struct {
 	c     *Controller
 	id    string
