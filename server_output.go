@@ -99,6 +99,9 @@ func (s *server) followOutput(w http.ResponseWriter, r *http.Request, id string,
 		return err
 	}
 	defer release()
+	if _, err := s.ctl.Row(id); err != nil { // while there can still be an answer that tells it
+		return err
+	}
 	ctl := http.NewResponseController(w)
 	w.WriteHeader(http.StatusOK)
 	if err := ctl.Flush(); err != nil || r.Method == http.MethodHead {

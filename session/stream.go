@@ -149,6 +149,10 @@ func (s *Stream) follow(id string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := f.Row(); err != nil { // while it can be said
+		f.Close()
+		return err
+	}
 	oldest, end, err := f.Bounds()
 	if err != nil {
 		f.Close()
