@@ -60,7 +60,7 @@ func TestSoak(t *testing.T) {
 	used := []usage{w.usage()}
 	for wave := 0; !t.Failed() && (wave < 3 || time.Since(began) < *soakFor); wave++ {
 		leave := w.visit()
-		over := w.act(answers)
+		over := w.act(min(answers, 400)) // many small waves show best what grows
 		w.resting.Store(true)
 		<-over
 		w.resting.Store(false)
