@@ -163,8 +163,9 @@ func (s *Stream) lookLog(row *store.Row) (Event, time.Duration, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Event{}, 0, err
 	}
-	e := s.lookEnd(row)
-	if e.Kind == "" && s.leaving() {
+	leaving := s.leaving() // asked once: nobody wakes a stream when it stops being true
+	e := s.lookEnd(row, leaving)
+	if e.Kind == "" && leaving {
 		return e, leavingPoll, nil
 	}
 	return e, 0, nil
@@ -338,7 +339,7 @@ func (s *Stream) wakeOthers() {
 }
 
 // lookEnd tells that the reader has caught up, and that the run is over.
-func (s *Stream) lookEnd(row *store.Row) Event {
+func (s *Stream) lookEnd(row *store.Row, leaving bool) Event {
 	if s.modes != nil {
 		return s.tellModes()
 	}
@@ -351,7 +352,7 @@ func (s *Stream) lookEnd(row *store.Row) Event {
 		s.live = true
 		return s.event(KindLive)
 	}
-	if row.State.Live() || s.ended == row.Runs || !s.c.Final(row) || s.leaving() {
+	if row.State.Live() || s.ended == row.Runs || !s.c.Final(row) || leaving {
 		return Event{}
 	}
 	s.ended = row.Runs
