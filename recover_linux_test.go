@@ -274,3 +274,21 @@ func TestARecycledPIDIsNeverTouched(t *testing.T) {
 		unix.Kill(v.PID, unix.SIGKILL)
 	}
 }
+
+// What cannot be read is refused before the answer begins, by each route that
+// needs what is damaged.
+func TestNoAnswerOfADamagedSessionIsCutOff(t *testing.T) {
+	dir := shortStore(t)
+	p, demo, _ := startMany(t, dir)
+	ts := p.client(t)
+	damage(t, dir, demo, "{")
+	path := "/sessions/" + demo
+	for _, route := range []string{"/events", "/events?watch=1", "/output?follow=1", "/wait", "/recording"} {
+		wantProblem(t, ts.do("GET", path+route, ""), http.StatusConflict, "unreadable")
+	}
+	for _, route := range []string{"", "/output", "/turns"} {
+		if a := ts.do("GET", path+route, ""); a.status != http.StatusOK {
+			t.Errorf("GET %s: %d %s, want what is there", route, a.status, a.body)
+		}
+	}
+}

@@ -3,6 +3,9 @@ package main
 import (
 	"crypto/sha256"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -170,5 +173,21 @@ func TestRunWithoutItsTerminal(t *testing.T) {
 	}
 	if got := hold(t, dir, "", "export", "it", "--raw").Stdout; got != "once\r\nonce\r\nmore\r\nmore\r\n" {
 		t.Errorf("the log has %q", got)
+	}
+}
+
+// An end of file that was typed before the terminal is raw, as script(1) does
+// whose own input has ended, is the program's.
+func TestRunIsToldOfAnEndThatWasTypedBefore(t *testing.T) {
+	begin := filepath.Join(t.TempDir(), "begin")
+	run := exec.Command("sh", "-c", `until [ -e "$0" ]; do sleep 0.02; done; exec "$@"`, begin, buildHoldfast(t), "run", "--", "sh", "-c", "cat; exit 3")
+	run.Env = append(os.Environ(), "HOLDFAST_STORE="+shortStore(t))
+	m := onTerminal(t, run)
+	m.press("\x04")
+	if err := os.WriteFile(begin, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.wait(); got != 3 {
+		t.Errorf("exit status = %d, want the program's 3; the terminal shows %q", got, m.out)
 	}
 }

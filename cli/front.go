@@ -70,10 +70,10 @@ func newFront(ctx context.Context, h host, mode frontMode) *front {
 	// it taken away and given back.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	if !f.tty.interactive() {
-		f.keys = watchKeys(f.tty.in, nil)
+		f.keys = watchKeys(f.tty, nil)
 		return f
 	}
-	f.keys = watchKeys(f.tty.in, func() { f.interrupt(errCommand) })
+	f.keys = watchKeys(f.tty, func() { f.interrupt(errCommand) })
 	f.ask = newPrompt(f.keys, f.tty, f.width, f.completions)
 	return f
 }

@@ -33,6 +33,17 @@ func openTTY(ctx context.Context) *tty {
 	return t
 }
 
+// Read reads what is typed. A terminal that is gone has an end; that of one
+// which is still there was typed as a key, before the terminal was raw.
+func (t *tty) Read(p []byte) (int, error) {
+	n, err := t.in.Read(p)
+	if err == io.EOF && len(p) > 0 && term.IsTerminal(int(t.in.Fd())) {
+		p[0] = 0x04 // Ctrl-D
+		return 1, nil
+	}
+	return n, err
+}
+
 // interactive reports whether there is somebody to ask.
 func (t *tty) interactive() bool { return t.typed && t.shown }
 
