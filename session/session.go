@@ -38,13 +38,14 @@
 // # Concurrency
 //
 // Lock order: Controller.bindMu, then a reservation, then Controller.mu or a
-// live session's mutex, which are leaves but for that of its receipts. A reservation is a lock that shows:
-// whoever finds a long one (a switch, a deletion) gets ErrBusy instead of
-// waiting, unless it holds nothing itself. Short ones are waited for, under
-// bindMu too, because who holds a short one never asks for bindMu. Switch and
-// Delete hold a long reservation when they take bindMu; that is safe since
-// nobody waits for it under bindMu. No mutex of a session is held over PTY
-// I/O or file I/O, so a stuck program or disk delays its own session only.
+// live session's mutex, which are leaves but for that of its receipts. A
+// reservation is a lock that shows: whoever finds a long one (a switch, a
+// deletion) gets ErrBusy instead of waiting, unless it holds nothing itself.
+// Short ones are waited for, under bindMu too, because who holds a short one
+// never asks for bindMu. Switch and Delete hold a long reservation when they
+// take bindMu; that is safe since nobody waits for it under bindMu. No mutex of
+// a session is held over PTY I/O or file I/O, so a stuck program or disk delays
+// its own session only.
 package session
 
 import (

@@ -41,9 +41,9 @@ func (h hook) do(step string, run func() error) error {
 //
 // On any error the old file is as it was, or still absent, and no temp file is
 // left; only a disk that then refuses three times to take the old content again
-// keeps the new one, and the error says so. A process that dies inside may leave a temp file. What is at path must
-// be a regular file or nothing: a symbolic link is neither followed nor
-// replaced.
+// keeps the new one, and the error says so. A process that dies inside may leave
+// a temp file. What is at path must be a regular file or nothing: a symbolic
+// link is neither followed nor replaced.
 func ReplaceFile(path string, data []byte, durable bool) error {
 	_, err := replaceFile(path, data, durable, nil)
 	return err

@@ -29,8 +29,12 @@ func copyLog(src, dst string, at int64) error {
 	if err == nil {
 		err = copySegments(src, dst, at)
 	}
+	var last *os.File
+	if err == nil { // O_EXCL, as in writeNew: to truncate what is shared would be the end of src
+		last, err = os.OpenFile(segmentPath(dst, at), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
 	if err == nil {
-		err = os.WriteFile(segmentPath(dst, at), nil, 0o600)
+		err = last.Close()
 	}
 	if err == nil {
 		err = syncDir(dst)
