@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"holdfast/cli"
@@ -65,6 +66,10 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	f.listen, err = net.ResolveTCPAddr("tcp", listen)
 	if err != nil {
 		return nil, cli.Usage(fmt.Sprintf("--listen %q: %v", listen, err), "it must be like 127.0.0.1:7070")
+	}
+	name, _, _ := net.SplitHostPort(listen)
+	if _, err := netip.ParseAddr(name); err != nil && name != "" {
+		f.hosts = append(f.hosts, hostName(name)) // who listens by a name uses it
 	}
 	return f, f.check()
 }

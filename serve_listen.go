@@ -48,7 +48,8 @@ func (f *serveFlags) open(dir string, super *supervisor) (*listeners, error) {
 	if err != nil {
 		return nil, err
 	}
-	ls := &listeners{tcp: tcp, url: f.url(tcp.Addr().(*net.TCPAddr))}
+	addr := tcp.Addr().(*net.TCPAddr)
+	ls := &listeners{tcp: tcp, url: f.url(f.host(addr.IP), addr.Port)}
 	if given != "" {
 		ls.unix, ls.socket = super.unix, given
 		return ls, nil
@@ -65,7 +66,7 @@ func (f *serveFlags) open(dir string, super *supervisor) (*listeners, error) {
 func (f *serveFlags) portTaken(err error) error {
 	whose := ""
 	ask := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}} // by no proxy
-	if resp, err := ask.Get(f.url(f.listen) + "/status"); err == nil {
+	if resp, err := ask.Get(f.url(loopbackOf(f.listen.IP), f.listen.Port) + "/status"); err == nil {
 		resp.Body.Close()
 		if resp.Header.Get("WWW-Authenticate") == realm {
 			whose = ", by the holdfast server of another store"
@@ -74,20 +75,66 @@ func (f *serveFlags) portTaken(err error) error {
 	return fmt.Errorf("%w%s; give --listen another port, or port 0 for a free one", err, whose)
 }
 
-// url is what a browser on this machine, or one that uses the first allowed
-// host name, opens.
-func (f *serveFlags) url(addr *net.TCPAddr) string {
-	scheme, host := "http", addr.IP.String()
+func (f *serveFlags) url(host string, port int) string {
+	scheme := "http"
 	if f.cert != "" {
 		scheme = "https"
 	}
-	if addr.IP.IsUnspecified() {
-		host = "127.0.0.1"
-		if len(f.hosts) > 0 {
-			host = f.hosts[0]
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// host is what a browser opens to reach ip: if that stands for all addresses
+// of this machine, the first allowed name, or else one that other devices can
+// use too.
+func (f *serveFlags) host(ip net.IP) string {
+	switch {
+	case !ip.IsUnspecified():
+		return ip.String()
+	case len(f.hosts) > 0:
+		return f.hosts[0]
+	}
+	return outward(runningAddrs()).String()
+}
+
+// loopbackOf is ip, or loopback if that stands for all addresses.
+func loopbackOf(ip net.IP) string {
+	if len(ip) == 0 || ip.IsUnspecified() {
+		return "127.0.0.1"
+	}
+	return ip.String()
+}
+
+// outward is the first of addrs that another machine could know, IPv4 before
+// IPv6, or else loopback.
+func outward(addrs []net.Addr) net.IP {
+	best := net.IPv4(127, 0, 0, 1)
+	for _, addr := range addrs {
+		n, ok := addr.(*net.IPNet)
+		if !ok || !n.IP.IsGlobalUnicast() {
+			continue
+		}
+		if n.IP.To4() != nil {
+			return n.IP
+		}
+		if best.IsLoopback() {
+			best = n.IP
 		}
 	}
-	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(addr.Port))
+	return best
+}
+
+// runningAddrs has the addresses of the interfaces that have a link, in the
+// system's order. What cannot be asked is left out: nothing depends on it.
+func runningAddrs() (addrs []net.Addr) {
+	const linked = net.FlagUp | net.FlagRunning // a bridge of no container is up, and has none
+	interfaces, _ := net.Interfaces()
+	for _, i := range interfaces {
+		if i.Flags&linked == linked {
+			more, _ := i.Addrs()
+			addrs = append(addrs, more...)
+		}
+	}
+	return addrs
 }
 
 // maxSocketPath is how long the path of a socket can be on every system:

@@ -131,7 +131,7 @@ func (s *server) ourHost(r *http.Request) bool {
 		return false
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return ip.IsLoopback() || local != nil && local.AddrPort().Addr().Unmap() == ip
+	return ip.IsLoopback() || local != nil && local.AddrPort().Addr().Unmap().WithZone("") == ip // a browser's Host has no zone
 }
 
 // hostName is the host of "host:port" in lower case, without port, brackets
