@@ -95,6 +95,20 @@ func TestEveryRouteIsDocumented(t *testing.T) {
 	}
 }
 
+func TestEveryParameterIsDocumented(t *testing.T) {
+	sections := strings.Split(readPage(t, "docs/api.md"), "\n### ")
+	for _, rt := range new(server).routes() {
+		want := ""
+		if len(rt.query) > 0 {
+			want = "Parameters: `" + strings.Join(rt.query, "`, `") + "`."
+		}
+		i := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, rt.pattern+"\n") })
+		if got := regexp.MustCompile(`(?m)^Parameters: .*$`).FindString(sections[i]); got != want {
+			t.Errorf("docs/api.md has of %s %q, want %q", rt.pattern, got, want)
+		}
+	}
+}
+
 func TestEveryProblemIsDocumented(t *testing.T) {
 	page := readPage(t, "docs/api.md")
 	for _, p := range problemTypes {

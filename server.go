@@ -44,8 +44,15 @@ type server struct {
 type route struct {
 	pattern string
 	answer  handlerFunc
-	public  bool // needs no token; must not give away anything
+	query   []string // parameters that it has, all of which may be left out
+	public  bool     // needs no token, and takes any query; must not give away anything
 }
+
+// The parameters of routes that act on the bound session or on one by its id.
+var (
+	inputQuery  = []string{"enter", "stream"}
+	eventsQuery = []string{"from", "tail", "watch", "terminal"}
+)
 
 func (s *server) routes() []route {
 	return []route{
@@ -60,12 +67,12 @@ func (s *server) routes() []route {
 		{pattern: "POST /fork", answer: s.postFork},
 		{pattern: "POST /switch", answer: s.postSwitch},
 		{pattern: "POST /stop", answer: s.postStop},
-		{pattern: "POST /input", answer: s.postInput},
+		{pattern: "POST /input", answer: s.postInput, query: inputQuery},
 		{pattern: "POST /resize", answer: s.postResize},
 		{pattern: "POST /signal", answer: s.postSignal},
-		{pattern: "GET /events", answer: s.getEvents},
+		{pattern: "GET /events", answer: s.getEvents, query: eventsQuery},
 
-		{pattern: "GET /sessions", answer: s.listSessions},
+		{pattern: "GET /sessions", answer: s.listSessions, query: []string{"state", "q"}},
 		{pattern: "POST /sessions", answer: s.createSession},
 		{pattern: "GET /sessions/{id}", answer: s.getSession},
 		{pattern: "PATCH /sessions/{id}", answer: s.patchSession},
@@ -74,14 +81,14 @@ func (s *server) routes() []route {
 		{pattern: "POST /sessions/{id}/fork", answer: s.forkSession},
 		{pattern: "POST /sessions/{id}/switch", answer: s.postSwitch},
 		{pattern: "POST /sessions/{id}/stop", answer: s.postStop},
-		{pattern: "POST /sessions/{id}/input", answer: s.postInput},
+		{pattern: "POST /sessions/{id}/input", answer: s.postInput, query: inputQuery},
 		{pattern: "POST /sessions/{id}/resize", answer: s.postResize},
 		{pattern: "POST /sessions/{id}/signal", answer: s.postSignal},
-		{pattern: "GET /sessions/{id}/events", answer: s.getEvents},
-		{pattern: "GET /sessions/{id}/output", answer: s.getOutput},
-		{pattern: "GET /sessions/{id}/wait", answer: s.getWait},
+		{pattern: "GET /sessions/{id}/events", answer: s.getEvents, query: eventsQuery},
+		{pattern: "GET /sessions/{id}/output", answer: s.getOutput, query: []string{"from", "to", "follow"}},
+		{pattern: "GET /sessions/{id}/wait", answer: s.getWait, query: []string{"for", "from", "quiet", "match", "timeout"}},
 		{pattern: "GET /sessions/{id}/turns", answer: s.getTurns},
-		{pattern: "GET /sessions/{id}/recording", answer: s.getRecording},
+		{pattern: "GET /sessions/{id}/recording", answer: s.getRecording, query: []string{"format"}},
 	}
 }
 
@@ -97,7 +104,7 @@ func (s *server) handler() (http.Handler, error) {
 	for _, rt := range append(s.routes(), assets...) {
 		answer := rt.answer
 		if !rt.public {
-			answer = s.authorized(answer)
+			answer = s.authorized(rt.strict)
 		}
 		mux.Handle(rt.pattern, s.handle(answer))
 		method, path, _ := strings.Cut(rt.pattern, " ")

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"holdfast/session"
+	"holdfast/cli"
 )
 
 const (
@@ -80,7 +80,7 @@ func decodeJSON(body []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		return malformed("%s", jsonFault(err, v))
+		return jsonFault(err, v)
 	}
 	if dec.InputOffset() != int64(len(body)) {
 		return malformed("something follows the JSON object at byte %d", dec.InputOffset())
@@ -110,7 +110,7 @@ func checkNames(body []byte, v any) error {
 				return malformed("%q stands twice", shorten(text))
 			}
 			if len(open) == 1 && !slices.Contains(memberNames(v), text) {
-				return malformed("%s", unknownMember(fmt.Sprintf("%q", shorten(text)), v))
+				return unknown("member", text, memberNames(v))
 			}
 			open[len(open)-1][text], name = true, text
 			continue
@@ -133,28 +133,39 @@ func checkNames(body []byte, v any) error {
 }
 
 // jsonFault says in the words of the sender what encoding/json found.
-func jsonFault(err error, v any) string {
+func jsonFault(err error, v any) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field := e.Field[strings.LastIndexByte(e.Field, '.')+1:] // without the Go name of an embedded struct
-		return fmt.Sprintf("%q is %s; it must be %s", field, article(e.Value), kindName(e.Type))
+		return malformed("%q is %s; it must be %s", field, article(e.Value), kindName(e.Type))
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Sprintf("not valid JSON at byte %d: %v", e.Offset, e)
+		return malformed("not valid JSON at byte %d: %v", e.Offset, e)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return "the JSON object has no end"
+		return malformed("the JSON object has no end")
 	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return unknownMember(shorten(name), v)
+	if quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		if name, err := strconv.Unquote(quoted); err == nil {
+			return unknown("member", name, memberNames(v))
+		}
 	}
-	return "not valid JSON"
+	return malformed("not valid JSON")
 }
 
-func unknownMember(name string, v any) string {
-	if len(memberNames(v)) == 0 {
-		return fmt.Sprintf("unknown member %s; this request has none", name)
+// unknown refuses a name that a request gives to something which it does not
+// have, and says which there are.
+func unknown(kind, name string, known []string) error {
+	there := "there are " + strings.Join(known, ", ")
+	switch len(known) {
+	case 0:
+		there = "this request has none; docs/api.md says what it takes"
+	case 1:
+		there = "the only one is " + known[0]
 	}
-	return fmt.Sprintf("unknown member %s; there are %s", name, members(v))
+	if meant := cli.DidYouMean(name, known, ""); meant != "" {
+		there += "; " + meant
+	}
+	return malformed("unknown %s %q; %s", kind, shorten(name), there)
 }
 
 // memberNames are the JSON members of the struct that v points to.
@@ -202,51 +213,4 @@ func kindName(t reflect.Type) string {
 	default:
 		return "a whole number"
 	}
-}
-
-// query returns the parameters of the URL.
-func query(r *http.Request) (url.Values, error) {
-	q, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, malformed("the query of the URL is not valid: %v", err)
-	}
-	return q, nil
-}
-
-// flagIn returns a switch of the query: 1 or true, 0, false or not there.
-func flagIn(q url.Values, name string) (bool, error) {
-	switch v := q.Get(name); v {
-	case "", "0", "false":
-		return false, nil
-	case "1", "true":
-		return true, nil
-	default:
-		return false, malformed("%s is %q; it must be 1 or 0", name, shorten(v))
-	}
-}
-
-// cursorIn returns a place in the log that the query names.
-func cursorIn(q url.Values, name string, otherwise session.Cursor) (session.Cursor, error) {
-	v := q.Get(name)
-	if v == "" {
-		return otherwise, nil
-	}
-	c, ok := session.ParseCursor(v)
-	if !ok {
-		return otherwise, malformed("%s is %q; it must be an offset in bytes, or -N for the last N", name, shorten(v))
-	}
-	return c, nil
-}
-
-// tailIn returns how much of the end of the log a stream is to begin with.
-func tailIn(q url.Values) (session.Cursor, error) {
-	v := q.Get("tail")
-	if v == "" {
-		return session.Cursor{}, nil
-	}
-	n, ok := session.ParseOffset(v)
-	if !ok || n == 0 {
-		return session.Cursor{}, malformed("tail is %q; it must be a number of bytes", shorten(v))
-	}
-	return session.Tail(n), nil
 }

@@ -25,20 +25,30 @@ func TestWhatIsWrongWithAJSONBody(t *testing.T) {
 		`{"cols":80} {}`:                        "something follows the JSON object at byte 11",
 		`{"cols":80`:                            "the JSON object has no end",
 		"{\"\xff\":1}":                          "the body is not valid UTF-8",
-		`{"` + strings.Repeat("x", 99) + `":1}`: `unknown member "` + strings.Repeat("x", 63) + "…; there are cols, rows",
+		`{"` + strings.Repeat("x", 99) + `":1}`: `unknown member "` + strings.Repeat("x", 64) + `…"; there are cols, rows`,
 	} {
 		err := decodeJSON([]byte(body), new(resizeRequest))
 		if err == nil || err.Error() != want || !errors.Is(err, errMalformed) {
 			t.Errorf("decodeJSON(%q) = %v, want %q", body, err, want)
 		}
 	}
-	if err := decodeJSON([]byte(`{"id":"x"}`), &struct{}{}); err == nil || err.Error() != `unknown member "id"; this request has none` {
+	if err := decodeJSON([]byte(`{"id":"x"}`), &struct{}{}); err == nil || err.Error() != `unknown member "id"; this request has none; docs/api.md says what it takes` {
 		t.Errorf("a member where none is known: %v", err)
 	}
 	var fork forkRequest
 	err := decodeJSON([]byte(`{"until":1}`), &fork)
 	if want := `unknown member "until"; there are id, at, turn, argv, profile, name`; err == nil || err.Error() != want {
 		t.Errorf("members of an embedded struct: %v, want %q", err, want)
+	}
+	err = decodeJSON([]byte(`{"session":"x"}`), new(struct {
+		ID string `json:"id"`
+	}))
+	if want := `unknown member "session"; the only one is id`; err == nil || err.Error() != want {
+		t.Errorf("a member where one is known: %v, want %q", err, want)
+	}
+	err = decodeJSON([]byte(`{"col":80}`), new(resizeRequest))
+	if want := `unknown member "col"; there are cols, rows; did you mean "cols"?`; err == nil || err.Error() != want {
+		t.Errorf("a member that is nearly known: %v, want %q", err, want)
 	}
 	var in resizeRequest
 	if err := decodeJSON([]byte(" {\"cols\":80,\"rows\":24}\n"), &in); err != nil || *in.Cols != 80 || *in.Rows != 24 {

@@ -43,10 +43,7 @@ func (s *server) getEvents(w http.ResponseWriter, r *http.Request) error {
 // subscribe begins the stream that a request asks for; flush is called before
 // it waits. It reports whether the client says that it was here before.
 func (s *server) subscribe(r *http.Request, flush func() error) (stream *session.Stream, again bool, err error) {
-	q, err := query(r)
-	if err != nil {
-		return nil, false, err
-	}
+	q := r.URL.Query()
 	watch, err := flagIn(q, "watch")
 	if err != nil {
 		return nil, false, err

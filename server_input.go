@@ -30,10 +30,7 @@ type inputRequest struct {
 }
 
 func (s *server) postInput(w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r)
-	if err != nil {
-		return err
-	}
+	q := r.URL.Query()
 	enter, err := flagIn(q, "enter")
 	if err != nil {
 		return err

@@ -146,11 +146,8 @@ func (s *server) followOutput(w http.ResponseWriter, r *http.Request, id string,
 }
 
 // parse reads the query, and the Range header where there is no query.
-func (sp *span) parse(r *http.Request) error {
-	q, err := query(r)
-	if err != nil {
-		return err
-	}
+func (sp *span) parse(r *http.Request) (err error) {
+	q := r.URL.Query()
 	if sp.follow, err = flagIn(q, "follow"); err != nil {
 		return err
 	}

@@ -43,10 +43,7 @@ func (s *server) resolve(ref string) (string, error) {
 const listBuffer = 64 << 10
 
 func (s *server) listSessions(w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r)
-	if err != nil {
-		return err
-	}
+	q := r.URL.Query()
 	f := session.Filter{State: q.Get("state"), Query: q.Get("q")}
 	if !state.State(f.State).Valid() && f.State != session.Unreadable {
 		return malformed("state is %q; it must be pending, running, idle, stopped, ended, interrupted or unreadable", shorten(f.State))

@@ -20,10 +20,7 @@ const (
 // getWait answers when something happens in a session. It takes the place of
 // a stream, since it stays open like one.
 func (s *server) getWait(w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r)
-	if err != nil {
-		return err
-	}
+	q := r.URL.Query()
 	spec, err := waitSpec(q)
 	if err != nil {
 		return err
@@ -92,19 +89,6 @@ func waitSpec(q url.Values) (spec session.WaitSpec, err error) {
 	return spec, nil
 }
 
-// durationIn returns a time of the query, from least to maxWait.
-func durationIn(q url.Values, name string, otherwise, least time.Duration) (time.Duration, error) {
-	v := q.Get(name)
-	if v == "" {
-		return otherwise, nil
-	}
-	d, err := time.ParseDuration(v)
-	if err != nil || d < least || d > maxWait {
-		return 0, malformed("%s is %q; it must be a time such as 500ms or 30s, %s at most", name, shorten(v), maxWait)
-	}
-	return d, nil
-}
-
 type turnList struct {
 	Turns []session.Turn `json:"turns"`
 }
@@ -123,10 +107,7 @@ func (s *server) getTurns(w http.ResponseWriter, r *http.Request) error {
 
 // getRecording sends a session as a file that terminal players read.
 func (s *server) getRecording(w http.ResponseWriter, r *http.Request) error {
-	q, err := query(r)
-	if err != nil {
-		return err
-	}
+	q := r.URL.Query()
 	if format := q.Get("format"); format != "" && format != "cast" {
 		return malformed("format is %q; there is cast", shorten(format))
 	}
