@@ -132,6 +132,8 @@ func guessed(name string) string {
 		return "holdfast rm removes sessions"
 	case "rename":
 		return "the page names sessions, and so does PATCH /sessions/ID with {\"name\":\"...\"}"
+	case "turns", "history":
+		return "holdfast show ID --turns lists what was entered in a session"
 	case "logs", "log", "output":
 		return "holdfast export --text prints what a session has printed, holdfast attach --read-only follows it"
 	case "status", "info":

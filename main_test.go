@@ -52,6 +52,7 @@ var unrunnable = []struct {
 	{"kill x", "holdfast: unknown command \"kill\"; holdfast stop ends the program of a session, holdfast rm removes the session too\n"},
 	{"delete x", "holdfast: unknown command \"delete\"; holdfast rm removes sessions\n"},
 	{"rename x y", "holdfast: unknown command \"rename\"; the page names sessions, and so does PATCH /sessions/ID with {\"name\":\"...\"}\n"},
+	{"turns x", "holdfast: unknown command \"turns\"; holdfast show ID --turns lists what was entered in a session\n"},
 	{"logs x", "holdfast: unknown command \"logs\"; holdfast export --text prints what a session has printed, holdfast attach --read-only follows it\n"},
 	{"status", "holdfast: unknown command \"status\"; holdfast show prints what is known of a session, holdfast ls lists them all\n"},
 	{"list", "holdfast: unknown command \"list\"; holdfast ls lists the sessions\n"},

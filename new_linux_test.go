@@ -106,8 +106,8 @@ func TestWhatCannotBeMade(t *testing.T) {
 		{"new -- no-such-program", `argv "no-such-program": no such program`},
 		{"start none", `there is no session "none"; holdfast ls lists them`},
 		{"fork none", `there is no session "none"; holdfast ls lists them`},
-		{"fork it --turn 1", `turn "1": no such turn; the log has none`},
-		{"fork " + it[:8] + " --turn -1", `turn "-1": no such turn; the log has none`},
+		{"fork it --turn 1", `turn "1": no such turn; the log has none; holdfast show it --turns lists what was entered`},
+		{"fork " + it[:8] + " --turn -1", `turn "-1": no such turn; the log has none; holdfast show ` + it[:8] + ` --turns lists what was entered`},
 	} {
 		if got := hold(t, dir, "", strings.Fields(tt.args)...); got != (said{1, "", "holdfast: " + tt.want + "\n"}) {
 			t.Errorf("holdfast %s = %+v, want %q", tt.args, got, tt.want)

@@ -156,6 +156,7 @@ func problemOf(resp *http.Response) error {
 		Type       string
 		Title      string
 		Detail     string
+		Field      string
 		Holder     *session.Holder
 		Candidates []session.View
 	}
@@ -180,6 +181,8 @@ func problemOf(resp *http.Response) error {
 		e.is = session.ErrPastEnd
 	case "ambiguous":
 		e.is = &session.AmbiguousError{Candidates: p.Candidates}
+	case "invalid-value":
+		e.is = &session.SpecError{Field: p.Field}
 	case "held":
 		e.is = heldBy(p.Holder)
 	}

@@ -52,3 +52,9 @@ func explain(ref string, err error) error {
 	}
 	return err
 }
+
+// refuses reports whether err is about the value of a member of a request.
+func refuses(err error, field string) bool {
+	e, ok := errors.AsType[*session.SpecError](err)
+	return ok && e.Field == field
+}

@@ -107,6 +107,9 @@ Without a server the copy is made and no program is started: holdfast run --resu
 	} else {
 		made, err = b.fork(ctx, v.ID, s)
 	}
+	if refuses(err, "turn") {
+		return fmt.Errorf("%w; holdfast show %s --turns lists what was entered", err, commandText(words))
+	}
 	if err != nil {
 		return explain(words[0], err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,7 +17,8 @@ func Show(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	c := newCommand("show", `holdfast show ID [flags]
 
 Prints what is known of a session. ID is an id, the first 8 or more characters of one, or a name. On a terminal, long lines
-go on below.`).withJSON()
+go on below, and what was entered is cut.`).withJSON()
+	turns := c.Bool("turns", false, "list what was entered instead: for each input that ended in Enter its number, when it was, how long the output was before it, and its beginning")
 	words, err := c.parse(args, stdout, 1, 1)
 	if err != nil {
 		return err
@@ -30,10 +32,30 @@ go on below.`).withJSON()
 	if err != nil {
 		return explain(words[0], err)
 	}
+	if *turns {
+		return c.showTurns(ctx, b, words[0], v.ID, stdout)
+	}
 	if c.json {
 		return PrintJSON(stdout, v)
 	}
 	return printSession(screenOf(stdout), &v, time.Now())
+}
+
+// showTurns prints the turns of the session with an id, which was called ref.
+func (c *command) showTurns(ctx context.Context, h host, ref, id string, stdout io.Writer) error {
+	turns, err := h.turns(ctx, id)
+	if err != nil {
+		return explain(ref, err)
+	}
+	if c.json {
+		return PrintJSON(stdout, map[string]any{"turns": turns})
+	}
+	t := table{{"TURN", "TIME", "OFFSET", "INPUT"}}
+	now := time.Now()
+	for _, turn := range turns {
+		t = append(t, []string{strconv.Itoa(turn.Turn), ago(&turn.Time, now), strconv.FormatInt(turn.At, 10), cmp.Or(Plain(turn.Preview), "(empty or hidden)")})
+	}
+	return t.print(screenOf(stdout), func(int, int) string { return "" })
 }
 
 func printSession(s screen, v *session.View, now time.Time) error {
