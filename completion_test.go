@@ -85,6 +85,8 @@ func completions(dir string, ids map[string]string) []completion {
 		{"show|--j", "--json"},
 		{"export|x|-", "--cast --json -o --raw --store --text"},
 		{"show|m", "make"},
+		{"rename|m", "make"},
+		{"rename|make|", ""},
 		{`show|"two wo`, "two words"},
 		{`show|two\ wo`, "two words"},
 		{"show|'two'\\ ", "two words"},

@@ -66,6 +66,7 @@ func commands() []command {
 		{"show", "ID", "print what is known of a session", false, cli.Show},
 		{"send", "ID", "type into a live session", false, cli.Send},
 		{"wait", "ID", "wait for output, quiet or the end of a program", false, cli.Wait},
+		{"rename", "ID", "give a session another name", false, cli.Rename},
 		{"stop", "ID", "end the program of a session", false, cli.Stop},
 		{"rm", "ID...", "remove sessions with their output", false, cli.Remove},
 		{"export", "ID", "write what a session has printed", false, cli.Export},
@@ -130,8 +131,8 @@ func guessed(name string) string {
 		return "holdfast stop ends the program of a session, holdfast rm removes the session too"
 	case "delete", "remove":
 		return "holdfast rm removes sessions"
-	case "rename":
-		return "the page names sessions, and so does PATCH /sessions/ID with {\"name\":\"...\"}"
+	case "name", "mv":
+		return "holdfast rename gives a session another name"
 	case "turns", "history":
 		return "holdfast show ID --turns lists what was entered in a session"
 	case "logs", "log", "output":

@@ -1,7 +1,7 @@
 // Package cli is what a terminal and a script see of holdfast: run and attach,
 // which show sessions on a terminal, and the commands that make sessions, list
-// them, show them, type into them, wait for them, end them, export what they
-// printed and look for damage.
+// them, show them, name them, type into them, wait for them, end them, export
+// what they printed and look for damage.
 //
 // Those do the same with a server on their store as without one, as far as
 // there is no program to be kept: they ask the server over its socket, or work

@@ -81,13 +81,17 @@ func pathOf(ref, action string) string {
 // A jsonBody is a body that is not raw bytes.
 type jsonBody struct{ *bytes.Reader }
 
-// post sends in as JSON, and decodes the answer into out unless that is nil.
 func (c client) post(ctx context.Context, path string, in, out any) error {
+	return c.send(ctx, http.MethodPost, path, in, out)
+}
+
+// send sends in as JSON, and decodes the answer into out unless that is nil.
+func (c client) send(ctx context.Context, method, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	return c.do(ctx, http.MethodPost, path, jsonBody{bytes.NewReader(body)}, out)
+	return c.do(ctx, method, path, jsonBody{bytes.NewReader(body)}, out)
 }
 
 // do sends a request, and decodes the answer into v unless that is nil.

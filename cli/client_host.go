@@ -30,6 +30,13 @@ func (c client) fork(ctx context.Context, id string, f session.ForkSpec) (v sess
 	return v, c.post(ctx, pathOf(id, "/fork"), f, &v)
 }
 
+func (c client) rename(ctx context.Context, id, name string) (v session.View, err error) {
+	if err := session.CheckText("name", name); err != nil {
+		return v, err
+	}
+	return v, c.send(ctx, http.MethodPatch, pathOf(id, ""), session.Patch{Name: &name}, &v)
+}
+
 func (c client) switchTo(ctx context.Context, id string, s session.SwitchSpec) (v session.View, err error) {
 	return v, c.post(ctx, pathOf(id, "/switch"), s, &v)
 }

@@ -24,6 +24,7 @@ type host interface {
 	input(ctx context.Context, id string, in io.Reader, stream bool) (session.Receipt, error)
 	wait(ctx context.Context, id string, w waitFor) (session.WaitResult, error)
 	stop(ctx context.Context, id string) (session.View, error)
+	rename(ctx context.Context, id, name string) (session.View, error)
 	remove(ctx context.Context, id string) error
 	close()
 

@@ -49,6 +49,10 @@ func (l local) wait(ctx context.Context, id string, w waitFor) (session.WaitResu
 
 func (l local) stop(_ context.Context, id string) (session.View, error) { return l.ctl.Stop(id) }
 
+func (l local) rename(_ context.Context, id, name string) (session.View, error) {
+	return l.ctl.Patch(id, session.Patch{Name: &name})
+}
+
 func (l local) remove(_ context.Context, id string) error { return l.ctl.Delete(id) }
 
 func (l local) close() { l.ctl.Close() }

@@ -15,7 +15,7 @@ import (
 )
 
 // New starts a program in a new session of the store's server.
-func New(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func New(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c := newCommand("new", `holdfast new [flags] [-- PROGRAM ARGUMENTS...]
 
 Runs a program, or a shell, in a new session of the store's server, and prints the session's id. holdfast attach joins it.`).withJSON()
@@ -43,6 +43,7 @@ Runs a program, or a shell, in a new session of the store's server, and prints t
 	if err != nil {
 		return err
 	}
+	tellTwin(ctx, server, &v, stderr)
 	return c.printID(stdout, &v)
 }
 
@@ -72,7 +73,7 @@ Starts the program of a session that has none again, on the store's server. What
 }
 
 // Fork makes a copy of a session, which goes on by itself.
-func Fork(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func Fork(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c := newCommand("fork", `holdfast fork ID [flags]
 
 Makes a session that goes on from the output of another one, in a run of its own, and prints its id. The other is left alone.
@@ -113,6 +114,7 @@ Without a server the copy is made and no program is started: holdfast run --resu
 	if err != nil {
 		return explain(words[0], err)
 	}
+	tellTwin(ctx, b, &made, stderr)
 	return c.printID(stdout, &made)
 }
 

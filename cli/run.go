@@ -49,6 +49,9 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if r.name != "" && isTerminal(stderr) {
+		tellTwin(ctx, local{ctl}, &f.view, stderr)
+	}
 	f.at = session.FromOffset(start)
 	err = f.run(ctx, start > 0) // a pipe wants this run alone
 	if f.tty.stuck.Load() {
