@@ -27,3 +27,21 @@ pageTest('without a login the page asks for the token, and says when it is wrong
   await page.keyboard.press('Enter');
   await page.waitForSelector('body[data-view=main]');
 });
+
+pageTest('the address with the token logs in where it is put: over that of the login, or in its field with all of its line', async ({ server, visitor }) => {
+  const page = await visitor.tab();
+  await page.goto(server.url);
+  await page.waitForSelector('#token:focus');
+  await page.goto(server.login.replace(server.token, 'guess')); // only the fragment changes
+  await says(page, '#login .error', 'This token is not the server’s.');
+  assert.equal(page.url(), server.url);
+  await page.goto(server.login);
+  await page.waitForSelector('body[data-view=main]');
+  assert.equal(page.url(), server.url);
+
+  await visitor.context.clearCookies();
+  await page.goto(server.url);
+  await page.fill('#token', `listening on ${server.login}`);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('body[data-view=main]');
+});

@@ -208,7 +208,10 @@ shellTest('everything can be done with the keyboard, and the help tells how', as
   await page.waitForFunction(() => document.activeElement.dataset.do === 'rename');
   await page.keyboard.press('ArrowUp');
   assert.equal(await page.evaluate(() => document.activeElement.dataset.do), 'delete');
-  await page.keyboard.press('Escape');
+  await page.keyboard.press('Enter');
+  await open('ask');
+  await close();
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'more', 'after a dialog of the menu the focus is elsewhere');
   const unnamed = await page.evaluate(() =>
     [...document.querySelectorAll('button, input, select, textarea, a')]
       .filter((element) => element.checkVisibility() && !(element.textContent.trim() || element.ariaLabel || element.labels?.length))

@@ -167,11 +167,6 @@ function changed(change) {
 
 /** Selects what the address names, or else what one would expect. */
 function route() {
-  const token = api.takeToken();
-  if (token !== null) {
-    enter(token);
-    return;
-  }
   const id = location.hash.slice(1);
   if (id) {
     select(id);
@@ -287,7 +282,14 @@ function showList(on) {
 }
 
 function listen() {
-  addEventListener('hashchange', () => attached && route());
+  addEventListener('hashchange', () => {
+    const token = api.takeToken();
+    if (token !== null) {
+      enter(token); // the server's address, put over that of this page
+    } else if (attached) {
+      route();
+    }
+  });
   addEventListener('pageshow', ({ persisted }) => persisted && attached?.stream.reopen());
   addEventListener('online', () => attached?.stream.hurry());
   addEventListener('offline', drawStream);
@@ -317,7 +319,7 @@ function listen() {
   $('#spoken').addEventListener('change', speak);
   $('#login form').addEventListener('submit', (event) => {
     event.preventDefault();
-    const token = $('#token').value.trim();
+    const token = $('#token').value.trim().replace(/^.*#token=/, ''); // or the line that has it
     $('#token').value = '';
     enter(token);
   });

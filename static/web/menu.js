@@ -17,5 +17,5 @@ export function placeMenu(menu, button) {
       event.preventDefault();
     }
   });
-  menu.addEventListener('click', () => menu.hidePopover());
+  menu.addEventListener('click', () => menu.hidePopover(), true); // before a dialog opens, which gives the focus back to where it was
 }
