@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,11 +28,23 @@ func (e *UsageError) Error() string { return e.text + "; " + e.hint }
 // flag before that is refused. With --help it prints the flags and returns
 // flag.ErrHelp. The first line of usage is the form of the command.
 func ParseFlags(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) ([]string, error) {
-	words, rest, err := splitFlags(fs, args, usage, stdout)
-	if err == nil && len(words) > 0 {
-		return nil, noArgument(fs, words[0], usage)
+	if err := parse(fs, args, 0, usage, stdout); err != nil {
+		return nil, err
 	}
-	return rest, err
+	rest := fs.Args()
+	n := len(args) - len(rest)
+	switch {
+	case len(rest) == 0 || n > 0 && args[n-1] == "--":
+		return rest, nil
+	case slices.Contains(rest, "--"):
+		return nil, noArgument(fs, rest[0], usage)
+	}
+	return nil, Usage(fmt.Sprintf("%s has no argument %.64q", fs.Name(), rest[0]), meant(fs, args[:n], rest))
+}
+
+// meant is a command line in which "--" was forgotten.
+func meant(fs *flag.FlagSet, before, behind []string) string {
+	return "did you mean: " + commandText(slices.Concat([]string{"holdfast", fs.Name()}, before, []string{"--"}, behind))
 }
 
 // ParseWords parses flags that stand before, between or behind the words of a
@@ -44,19 +57,26 @@ func ParseWords(fs *flag.FlagSet, args []string, usage string, stdout io.Writer)
 // splitFlags parses flags, and returns the words among them and what follows
 // "--".
 func splitFlags(fs *flag.FlagSet, args []string, usage string, stdout io.Writer) (words, rest []string, err error) {
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, nil, flagError(fs, err, args, usage, stdout)
+	for at := 0; ; at = len(args) - len(rest) + 1 {
+		if err := parse(fs, args, at, usage, stdout); err != nil {
+			return nil, nil, err
 		}
 		rest = fs.Args()
-		if n := len(args) - len(rest); len(rest) == 0 || n > 0 && args[n-1] == "--" {
+		if n := len(args) - len(rest); len(rest) == 0 || n > at && args[n-1] == "--" {
 			return words, rest, nil
 		}
 		words = append(words, rest[0])
-		args = rest[1:]
 	}
+}
+
+// parse parses the flags at a place of args, up to the next word.
+func parse(fs *flag.FlagSet, args []string, at int, usage string, stdout io.Writer) error {
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	if err := fs.Parse(args[at:]); err != nil {
+		return flagError(fs, err, args, usage, stdout)
+	}
+	return nil
 }
 
 func noArgument(fs *flag.FlagSet, word, usage string) error {
@@ -70,11 +90,8 @@ func flagError(fs *flag.FlagSet, err error, args []string, usage string, stdout 
 		return printUsage(fs, usage, stdout)
 	}
 	hint := fmt.Sprintf("holdfast %s --help lists the flags", fs.Name())
-	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		var known []string
-		fs.VisitAll(func(f *flag.Flag) { known = append(known, FlagWord(f)) })
-		typed := asTyped(name, args)
-		return Usage(fmt.Sprintf("unknown flag %.64q", typed), DidYouMean(typed, known, hint))
+	if strings.HasPrefix(err.Error(), "flag provided but not defined: -") {
+		return unknownFlag(fs, args, usage, hint)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "flag needs an argument: -"); ok {
 		return Usage(FlagWord(&flag.Flag{Name: name})+" needs a value", hint)
@@ -91,14 +108,26 @@ func flagError(fs *flag.FlagSet, err error, args []string, usage string, stdout 
 	return Usage(strings.Replace(err.Error(), " for flag -", " for flag --", 1), hint)
 }
 
-// asTyped is a flag with the dashes that args have before its name.
-func asTyped(name string, args []string) string {
-	for _, a := range args {
-		if flag, _, _ := strings.Cut(a, "="); flag != name && strings.TrimLeft(flag, "-") == name {
-			return flag
+// unknownFlag refuses the flag of args that fs has stopped behind. It may be
+// text, where that may stand behind "--"; flags behind it are still flags then.
+func unknownFlag(fs *flag.FlagSet, args []string, usage, hint string) error {
+	at := len(args) - fs.NArg() - 1
+	before, behind := slices.Clone(args[:at]), slices.Clone(args[at:])
+	var known []string
+	fs.VisitAll(func(f *flag.Flag) {
+		word := FlagWord(f)
+		known = append(known, word)
+		if f.DefValue == "false" && slices.Contains(behind, word) {
+			before = append(before, word)
+			behind = slices.DeleteFunc(behind, func(w string) bool { return w == word })
 		}
+	})
+	usage, _, _ = strings.Cut(usage, "\n")
+	if at > 0 && strings.Contains(usage, " [--] ") {
+		hint = meant(fs, before, behind)
 	}
-	return FlagWord(&flag.Flag{Name: name})
+	typed, _, _ := strings.Cut(args[at], "=")
+	return Usage(fmt.Sprintf("unknown flag %.64q", typed), DidYouMean(typed, known, hint))
 }
 
 func isTime(f *flag.Flag) bool {

@@ -5,21 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"holdfast/session"
 )
 
 // Rename gives a session another name.
 func Rename(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	c := newCommand("rename", `holdfast rename ID NAME [flags]
+	c := newCommand("rename", `holdfast rename ID [--] NAME
 
-Gives a session another name, also while its program runs. An empty NAME, "", takes its name away.`).withJSON()
-	words, err := c.parse(args, stdout, 1, 2)
+Gives a session another name, also while its program runs. An empty NAME, "", takes its name away; one that begins
+with a dash comes behind "--".`).withJSON()
+	words, err := c.parse(args, stdout, 1, -1)
 	if err != nil {
 		return err
 	}
-	if len(words) < 2 {
+	switch {
+	case len(words) < 2:
 		return Usage("rename needs a name too", `holdfast rename ID NAME, with "" for no name`)
+	case len(words) > 2:
+		meant := []string{"holdfast", "rename", words[0], strings.Join(words[1:], " ")}
+		return Usage("rename needs a name that is one word of the command line", "did you mean: "+commandText(meant))
 	}
 	b, err := c.open(ctx)
 	if err != nil {
