@@ -77,6 +77,12 @@ func TestWhereAStreamBegins(t *testing.T) {
 		{"?from=4", v.ID + "/7", "789"},        // the header wins
 		{"?from=4", other.ID + "/7", "456789"}, // another session's counts as none
 		{"?from=4", "7", "456789"},             // as does what is no id of ours
+		{"?from=-3", "rubbish", "789"},
+		{"?from=4", v.ID, "456789"},
+		{"?from=4", v.ID + "/", "456789"},
+		{"?from=4", v.ID + "/-1", "456789"},
+		{"?from=4", v.ID + "/7x", "456789"},
+		{"?tail=3", v.ID + "/7x", "789"},
 		{"", v.ID + "/10", ""},                 // a live session has more to tell
 		{"", v.ID + "/11", ""},                 // its end was lost: see comeBack
 	} {
