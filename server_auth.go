@@ -33,12 +33,27 @@ const cookieAge = 30 * 24 * time.Hour
 // authorized lets only the user of this server through.
 func (s *server) authorized(next handlerFunc) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if !s.knows(r) {
-			return &requestError{errUnauthorized,
-				"send the token as \"Authorization: Bearer ...\", or use the unix socket; both are in the server's store"}
+		if s.knows(r) {
+			return next(w, r)
 		}
-		return next(w, r)
+		if tokenOf(r) != "" {
+			return errWrongToken
+		}
+		return &requestError{errUnauthorized,
+			"send the token as \"Authorization: Bearer ...\", or use the unix socket; both are in the server's store"}
 	}
+}
+
+var errWrongToken = &requestError{errUnauthorized,
+	"the token that came is not this server's; the right one is in the file \"token\" of the server's store, and in the URL that the server prints at its start"}
+
+// tokenOf is the token that r has as a header, or empty.
+func tokenOf(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return token
 }
 
 // knows reports whether r comes by the unix socket, or has the token or the
@@ -47,8 +62,7 @@ func (s *server) knows(r *http.Request) bool {
 	if byUnix(r) {
 		return true
 	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if strings.EqualFold(scheme, "Bearer") && equal(token, s.key.token) {
+	if token := tokenOf(r); token != "" && equal(token, s.key.token) {
 		return true
 	}
 	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), func(c *http.Cookie) bool {
@@ -88,7 +102,7 @@ func (s *server) postLogin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !equal(in.Token, s.key.token) {
-		return &requestError{errUnauthorized, "this is not the token of this server; it prints its URL at its start"}
+		return errWrongToken
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name:     cookieName(r),

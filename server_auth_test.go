@@ -51,6 +51,15 @@ func TestWithoutATokenNothingIsDone(t *testing.T) {
 	if after := ts.get(v.ID); after.State != "running" || after.Turns != 0 {
 		t.Errorf("session changed: %+v", after)
 	}
+	for token, want := range map[string]string{
+		"":      "send the token as",
+		"guess": "the token that came is not this server's; the right one is in the file \"token\" of the server's store, and in the URL",
+	} {
+		a := ts.doTCP("GET", "/sessions", "", bearer(token)...)
+		if p := wantProblem(t, a, http.StatusUnauthorized, "unauthorized"); !strings.Contains(p.Detail, want) || strings.Contains(a.body, testToken) {
+			t.Errorf("with the token %q: detail = %q, want %q", token, p.Detail, want)
+		}
+	}
 	// A query is no place for a token: it would be in logs and histories.
 	wantProblem(t, ts.doTCP("GET", "/sessions?token="+testToken, ""), http.StatusUnauthorized, "unauthorized")
 	if a := ts.doTCP("GET", "/sessions", "", bearer(testToken)...); a.status != http.StatusOK {

@@ -164,7 +164,7 @@ var badForAll = []badRequest{
 	{"past the end", "GET", "/sessions/victim/output?from=99999999", "", 416, "no-such-range", "ends at"},
 	{"backwards", "GET", "/sessions/victim/output?from=5&to=2", "", 400, "malformed-request", "before from"},
 	{"no number", "GET", "/sessions/victim/output?to=0x10", "", 400, "malformed-request", `to is "0x10"`},
-	{"wrong token", "POST", "/login", `{"token":"guess"}`, 401, "unauthorized", "not the token"},
+	{"wrong token", "POST", "/login", `{"token":"guess"}`, 401, "unauthorized", "not this server's"},
 }
 
 func TestBadInputIsRefusedAndChangesNothing(t *testing.T) {

@@ -83,8 +83,8 @@ func TestWhereAStreamBegins(t *testing.T) {
 		{"?from=4", v.ID + "/-1", "456789"},
 		{"?from=4", v.ID + "/7x", "456789"},
 		{"?tail=3", v.ID + "/7x", "789"},
-		{"", v.ID + "/10", ""},                 // a live session has more to tell
-		{"", v.ID + "/11", ""},                 // its end was lost: see comeBack
+		{"", v.ID + "/10", ""}, // a live session has more to tell
+		{"", v.ID + "/11", ""}, // its end was lost: see comeBack
 	} {
 		for _, path := range []string{"/events", "/sessions/" + v.ID + "/events"} {
 			s := ts.events(path+tt.query, "Last-Event-ID", tt.last)

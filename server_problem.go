@@ -54,7 +54,7 @@ const problemPrefix = "tag:holdfast,2026:"
 // counts. Any other error is a 500 without a word about its cause.
 var problemTypes = []problemType{
 	{is(errMalformed), 400, "malformed-request", "Malformed request", ""},
-	{is(errUnauthorized), 401, "unauthorized", "Token needed", ""},
+	{is(errUnauthorized), 401, "unauthorized", "Valid token needed", ""},
 	{is(errCrossOrigin), 403, "cross-origin", "Cross-origin request", ""},
 	{is(errNoRoute), 404, "no-such-path", "No such path", ""},
 	{is(errMethod), 405, "method-not-allowed", "Method not allowed", ""},

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
-	"regexp"
-	"strings"
 	"time"
 
 	"holdfast/session"
@@ -50,43 +49,22 @@ func (s *server) getWait(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, result)
 }
 
-// waitSpec reads what a request waits for: by default an exit, and a match
-// where one is given, else quiet.
+// waitSpec reads what a request waits for.
 func waitSpec(q url.Values) (spec session.WaitSpec, err error) {
-	if spec.From, err = cursorIn(q, "from", session.FromLast(0)); err != nil {
+	from, err := cursorIn(q, "from", session.FromLast(0))
+	if err != nil {
 		return spec, err
 	}
 	quiet, err := durationIn(q, "quiet", quietTime, 1)
 	if err != nil {
 		return spec, err
 	}
-	names := q.Get("for")
-	if names == "" {
-		names = "exit,quiet"
-		if q.Has("match") {
-			names = "exit,match"
-		}
+	spec, _, err = session.ParseWait(q.Get("for"), q.Get("match"), quiet)
+	if e, ok := errors.AsType[*session.SpecError](err); ok {
+		return spec, malformed("%s is %q; %s", e.Field, shorten(e.Value), e.Reason)
 	}
-	for name := range strings.SplitSeq(names, ",") {
-		switch name {
-		case "exit":
-			spec.Exit = true
-		case "idle":
-			spec.Idle = true
-		case "quiet":
-			spec.Quiet = quiet
-		case "match":
-			if spec.Match, err = regexp.Compile(q.Get("match")); err != nil {
-				return spec, malformed("match is no regular expression: %v", err)
-			}
-			if q.Get("match") == "" {
-				return spec, malformed("match is empty; give the regular expression (RE2) to wait for")
-			}
-		default:
-			return spec, malformed("for has %q; it is a list of exit, idle, quiet and match", shorten(name))
-		}
-	}
-	return spec, nil
+	spec.From = from
+	return spec, err
 }
 
 type turnList struct {

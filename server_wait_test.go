@@ -39,16 +39,18 @@ func TestWaitRefusesWhatMakesNoSense(t *testing.T) {
 	ts := startServer(t, nil)
 	v := ts.bind("cat")
 	for query, detail := range map[string]string{
-		"for=lunch":                  `for has "lunch"`,
-		"for=match":                  "match is empty",
-		"for=match&match=%5B":        "no regular expression",
+		"for=lunch":                  `for is "lunch"; it is a list of exit, idle, quiet and match`,
+		"for=match":                  `for is "match"; give the regular expression (RE2) too, as match`,
+		"for=match&match=%5B":        "match is \"[\"; it must be a regular expression (RE2): error parsing",
+		"for=exit&match=x":           `match is "x"; what is waited for has no match in it: add match to that list (exit), or leave the list out`,
 		"timeout=-1s":                `timeout is "-1s"`,
 		"quiet=0s":                   `quiet is "0s"`,
 		"timeout=2h":                 `timeout is "2h"`,
 		"timeout=soon":               `timeout is "soon"`,
 		"quiet=-1s":                  `quiet is "-1s"`,
 		"from=x":                     `from is "x"`,
-		"for=exit,quiet,idle,match,": "match is empty",
+		"for=exit,quiet,idle,match,": "give the regular expression",
+		"for=exit,":                  `for is "exit,"; it is a list`,
 	} {
 		p := wantProblem(t, ts.do("GET", "/sessions/"+v.ID+"/wait?"+query, ""), http.StatusBadRequest, "malformed-request")
 		if !strings.Contains(p.Detail, detail) {

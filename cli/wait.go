@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -55,9 +53,14 @@ The exit status is 0 when that came, and 1 at the timeout or if the program ends
 	case err != nil:
 		return err
 	case result.Reason == "timeout":
-		return fmt.Errorf("nothing came within %s of what was waited for: %s; give a longer --timeout", w.timeout, w.reasons)
+		what := strings.ReplaceAll(w.reasons, ",", " or ")
+		if wantMatch {
+			what = "match" // an end would be a failure
+		}
+		what = strings.Replace(what, "match", fmt.Sprintf("a match of %.64q", w.match), 1)
+		return fmt.Errorf("nothing came within %s of what was waited for: %s; give a longer --timeout", w.timeout, what)
 	case result.Reason == "exit" && wantMatch:
-		return errors.New("the session has no program any more, and its output does not match; --from -N looks at output from before")
+		return fmt.Errorf("the session has no program any more, and its output does not match %.64q; --from -N looks at output from before", w.match)
 	}
 	return nil
 }
@@ -99,7 +102,7 @@ func pastEnd(from string, end int64) error {
 }
 
 // check makes the spec, with the server's rules.
-func (w *waitFor) check() (err error) {
+func (w *waitFor) check() error {
 	for _, t := range []struct {
 		flag     string
 		d, least time.Duration
@@ -108,36 +111,17 @@ func (w *waitFor) check() (err error) {
 			return Usage(fmt.Sprintf("--%s %s is no time to wait", t.flag, t.d), "give one such as 500ms or 30s, 1h at most")
 		}
 	}
-	if w.spec.From, err = cursor(w.from); err != nil {
+	from, err := cursor(w.from)
+	if err != nil {
 		return err
 	}
-	if w.reasons == "" {
-		w.reasons = "exit,quiet"
-		if w.match != "" {
-			w.reasons = "exit,match"
-		}
+	spec, list, err := session.ParseWait(w.reasons, w.match, w.quiet)
+	if e, ok := errors.AsType[*session.SpecError](err); ok {
+		return Usage(fmt.Sprintf("--%s is %.64q", e.Field, e.Value), e.Reason)
 	}
-	names := strings.Split(w.reasons, ",")
-	if slices.Contains(names, "match") != (w.match != "") {
-		return Usage("--for match and --match belong together", "give the regular expression to wait for with --match")
-	}
-	for _, name := range names {
-		switch name {
-		case "exit":
-			w.spec.Exit = true
-		case "idle":
-			w.spec.Idle = true
-		case "quiet":
-			w.spec.Quiet = w.quiet
-		case "match":
-			if w.spec.Match, err = regexp.Compile(w.match); err != nil {
-				return Usage(fmt.Sprintf("--match is no regular expression: %v", err), "its syntax is RE2")
-			}
-		default:
-			return Usage(fmt.Sprintf("--for has %.64q", name), "it is a list of exit, idle, quiet and match")
-		}
-	}
-	return nil
+	w.spec, w.reasons = spec, list
+	w.spec.From = from
+	return err
 }
 
 // cursor reads an offset, or -N for the last N bytes.

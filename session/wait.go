@@ -26,6 +26,42 @@ type WaitSpec struct {
 	Match *regexp.Regexp // output from From on matches; nil: no matter
 }
 
+// ParseWait reads what a wait is for: reasons is a list of exit, idle, quiet and
+// match, of which the last two have the values that follow. Without a list it is
+// exit and match if there is one, else exit and quiet. It returns the list too.
+// The error is a *SpecError.
+func ParseWait(reasons, match string, quiet time.Duration) (spec WaitSpec, list string, err error) {
+	if reasons == "" {
+		reasons = "exit,quiet"
+		if match != "" {
+			reasons = "exit,match"
+		}
+	}
+	for name := range strings.SplitSeq(reasons, ",") {
+		switch name {
+		case "exit":
+			spec.Exit = true
+		case "idle":
+			spec.Idle = true
+		case "quiet":
+			spec.Quiet = quiet
+		case "match":
+			if match == "" {
+				return spec, "", &SpecError{"for", reasons, "give the regular expression (RE2) too, as match"}
+			}
+			if spec.Match, err = regexp.Compile(match); err != nil {
+				return spec, "", &SpecError{"match", match, "it must be a regular expression (RE2): " + err.Error()}
+			}
+		default:
+			return spec, "", &SpecError{"for", reasons, "it is a list of exit, idle, quiet and match"}
+		}
+	}
+	if match != "" && spec.Match == nil {
+		return spec, "", &SpecError{"match", match, "what is waited for has no match in it: add match to that list (" + reasons + "), or leave the list out"}
+	}
+	return spec, reasons, nil
+}
+
 // A WaitResult says what Wait has seen.
 type WaitResult struct {
 	Reason    string `json:"reason"` // exit, idle, quiet, match or timeout
