@@ -187,13 +187,15 @@ func TestCommandsThatForkAndLeave(t *testing.T) {
 	s.see("$ echo hello\nhello\n$")
 	s.keys("echo more", "Enter")
 	s.see("more\n$")
+	s.keys("Enter")
+	s.see("more\n$\n$")
 	s.command("/rewind")
 	s.see("/rewind needs the number of one of these turns\nholdfast>")
-	if screen := s.text(); !strings.Contains(screen, " 1  ") || !strings.Contains(screen, " echo hello\n") {
+	if screen := s.text(); !strings.Contains(screen, " 1  ") || !strings.Contains(screen, " echo hello\n") || !strings.Contains(screen, " (no text)\n") {
 		t.Errorf("the list of turns is %q", screen)
 	}
 	s.keys("/fork 99", "Enter")
-	s.see("turn \"99\": no such turn; the log has turns 1 to 2\nholdfast>")
+	s.see("turn \"99\": no such turn; the log has turns 1 to 3\nholdfast>")
 	s.keys("/rewind 2", "Enter")
 	eventually(t, "the end of the session that was left", func() bool { return shown(t, dir, "demo").State == "stopped" })
 	demo, first := shown(t, dir, "demo").ID[:8], shown(t, dir, "demo (copy)").ID[:8]

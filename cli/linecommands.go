@@ -160,7 +160,7 @@ func (f *front) listTurns(ctx context.Context) error {
 	}
 	now := time.Now()
 	for _, t := range turns {
-		f.ask.say(cut(fmt.Sprintf("%4d  %-12s %s", t.Turn, ago(&t.Time, now), Plain(t.Preview)), f.width()))
+		f.ask.say(cut(fmt.Sprintf("%4d  %-12s %s", t.Turn, ago(&t.Time, now), cmp.Or(Plain(t.Preview), "(no text)")), f.width()))
 	}
 	return errors.New("/rewind needs the number of one of these turns")
 }

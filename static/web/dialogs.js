@@ -84,7 +84,7 @@ export function askTurn({ title, text, action, legend, whole, turns, oldest, nam
   dialog.querySelector('legend').textContent = legend;
   dialog.querySelector('button.primary').textContent = action;
   label.value = name;
-  const choices = turns.toReversed().map((turn) => choice(turn.turn, visible(turn.preview) || 'Enter', turn.at < oldest ? 'removed' : ago(turn.time), turn.at < oldest));
+  const choices = turns.toReversed().map((turn) => choice(turn.turn, visible(turn.preview) || '(no text)', turn.at < oldest ? 'removed' : ago(turn.time), turn.at < oldest));
   if (whole) {
     choices.unshift(choice('', whole, '', false));
   }
