@@ -32,7 +32,7 @@ func TestAttachTypesAndLeaves(t *testing.T) {
 	m.press("\x1d")
 	m.see("holdfast> ")
 	m.press("/detach\r")
-	m.see("[left it, which goes on]")
+	m.see("[left " + v.ID[:8] + " it, which goes on; holdfast attach " + v.ID[:8] + " leads back]")
 	if got := m.wait(); got != 0 {
 		t.Errorf("exit status %d, want 0", got)
 	}
@@ -47,7 +47,7 @@ func TestAttachTypesAndLeaves(t *testing.T) {
 		t.Errorf("who comes back is sent %q, without the modes that hold", got)
 	}
 	m.press("\x04")
-	m.see("[it is ended, with status 0]")
+	m.see("[" + v.ID[:8] + " it is ended, with status 0]")
 	if got := m.wait(); got != 0 {
 		t.Errorf("exit status %d, want 0", got)
 	}
@@ -100,7 +100,7 @@ func TestTheCommandLineOutlivesServerAndSession(t *testing.T) {
 		t.Fatalf("stop: %+v", v)
 	}
 	m.press("\x1b")
-	m.see("[it is stopped, with signal HUP]")
+	m.see(" it is stopped, with signal HUP]")
 	if got := m.wait(); got != 129 {
 		t.Errorf("exit status %d, want 129", got)
 	}

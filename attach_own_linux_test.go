@@ -40,7 +40,7 @@ func TestAttachRefusesItsOwnSession(t *testing.T) {
 	m.press("its-own\r")
 	m.see(refusal[:40])
 	m.press("/quit\r")
-	m.see("[left other, which goes on]")
+	m.see(" other, which goes on; holdfast attach ")
 }
 
 // To point at a session in a list is not to run its program again.
@@ -67,7 +67,7 @@ func TestTheListAsksBeforeItStartsAProgram(t *testing.T) {
 			m.see("holdfast> ")
 		}
 	}
-	m.see("[deploy is ended, with status 0]")
+	m.see(" deploy is ended, with status 0]")
 	if got := shown(t, dir, "deploy").Runs; got != 2 {
 		t.Errorf("after a yes it has run %d times, want 2", got)
 	}

@@ -58,7 +58,7 @@ func joined(ctx context.Context, h host, words []string) (session.View, error) {
 		if isOwn(&v) {
 			return v, ownError(&v)
 		}
-		if !v.Live && v.Holder == nil {
+		if !goesOn(&v) {
 			return v, explain(words[0], notLive(h))
 		}
 		return v, nil
@@ -98,10 +98,9 @@ func ownError(v *session.View) error {
 
 // tellLeft says what becomes of a session that is not shown any more.
 func tellLeft(stderr io.Writer, v *session.View) {
-	name := cmp.Or(Plain(v.Name), v.ID)
-	if v.Live || v.Holder != nil {
-		fmt.Fprintf(stderr, "[left %s, which goes on]\n", name)
+	if goesOn(v) {
+		fmt.Fprintf(stderr, "[left %s, which goes on; holdfast attach %s leads back]\n", shortLabel(v), shortID(v))
 		return
 	}
-	fmt.Fprintf(stderr, "[%s is %s]\n", name, endText(v))
+	fmt.Fprintf(stderr, "[%s is %s]\n", shortLabel(v), endText(v))
 }

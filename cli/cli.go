@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -126,6 +127,12 @@ func PrintJSON(w io.Writer, v any) error {
 
 // shortID is as much of a session's id as commands take.
 func shortID(v *session.View) string { return v.ID[:session.MinPrefix] }
+
+// shortLabel is a session as a line beside its output names it.
+func shortLabel(v *session.View) string { return strings.TrimSpace(shortID(v) + " " + Plain(v.Name)) }
+
+// goesOn reports whether a session has a program, here or elsewhere.
+func goesOn(v *session.View) bool { return v.Live || v.Holder != nil }
 
 // label is a session as messages name it.
 func label(v *session.View) string {

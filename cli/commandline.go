@@ -100,7 +100,7 @@ func (f *front) askOn(ctx context.Context) (move, error) {
 		}
 		words, bad := splitWords(line)
 		switch {
-		case (err != nil || line == "") && f.view.Live:
+		case (err != nil || line == "") && goesOn(&f.view):
 			return goBack, nil
 		case err != nil:
 			words = []string{"quit"}

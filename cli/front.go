@@ -189,7 +189,7 @@ func (f *front) show(ctx context.Context) error {
 	f.answers, f.replay = false, session.Replay{}
 	f.resize()
 	id := f.view.ID
-	for typed := f.mode == watches; ; {
+	for typed := false; ; {
 		e, err := stream.Next(ctx)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -204,9 +204,13 @@ func (f *front) show(ctx context.Context) error {
 			continue
 		}
 		typed = true
-		if f.keys != nil {
+		switch {
+		case f.mode == watches && f.keys != nil:
+			typing.Go(func() { f.refuseKeys(ctx, cancel) })
+		case f.mode == watches:
+		case f.keys != nil:
 			typing.Go(func() { f.typeKeys(ctx, id, cancel) })
-		} else {
+		default:
 			go f.typeFed(ctx, id, cancel) // it may wait for a pipe, for which nobody waits
 		}
 	}

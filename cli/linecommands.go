@@ -27,7 +27,7 @@ func (f *front) cmdSessions(ctx context.Context, _ []string) (move, error) {
 // mayStart asks whether a session that was only pointed at may get its program
 // again, if going there does that.
 func (f *front) mayStart(v *session.View) bool {
-	if v.Live || v.Holder != nil || f.mode == watches || v.State == session.Unreadable {
+	if goesOn(v) || f.mode == watches || v.State == session.Unreadable {
 		return true
 	}
 	begin, end := cut(cmp.Or(Plain(v.Name), shortID(v)), 40)+" is "+v.State+"; run `", "` again?"
@@ -80,7 +80,7 @@ func (f *front) moved(v session.View, err error) (move, error) {
 	if err != nil {
 		return stay, explain(f.view.ID, err)
 	}
-	f.news = []string{fmt.Sprintf("this is %s; /resume %s leads back", strings.TrimSpace(shortID(&v)+" "+v.Name), shortID(&f.view))}
+	f.news = []string{fmt.Sprintf("this is %s; /resume %s leads back", shortLabel(&v), shortID(&f.view))}
 	f.view = v
 	return goBack, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,7 +48,8 @@ func (f *front) tellRun(e *session.Event) {
 	told := e.Run == f.ran || f.view.ForkedAt != nil && e.Cursor == *f.view.ForkedAt
 	f.ran = e.Run
 	if f.ask != nil && !told {
-		f.tty.write("\r\n" + cut("[the program was started again]", f.width()) + "\r\n")
+		f.tty.write("\r\n")
+		f.remark("the program was started again")
 	}
 }
 
@@ -70,9 +72,30 @@ func (f *front) tellNews(e *session.Event) {
 		f.tty.write("\r\n")
 	}
 	for _, text := range f.news {
-		f.tty.write(cut("["+Plain(text)+"]", f.width()) + "\r\n")
+		f.remark(text)
 	}
 	f.news = nil
+}
+
+// tellArrival says which session somebody has come to, and what can be done
+// there. It stands before the session's output: between that and what follows,
+// programs would not find what they have drawn.
+func (f *front) tellArrival() {
+	text := "this is " + shortLabel(&f.view) + "; Ctrl-] opens a command line"
+	if f.mode == watches {
+		text += "; this terminal only watches"
+		if holder := holderText(&f.view); holder != "" {
+			text += ": " + holder
+		}
+	}
+	f.remark(text)
+}
+
+// remark writes a line that is not the session's.
+func (f *front) remark(text string) {
+	for _, line := range wrap("["+Plain(text)+"]", f.width()) {
+		f.tty.write(strings.TrimRight(line, " ") + "\r\n")
+	}
 }
 
 // write puts output on the terminal, without what would make it answer where
@@ -97,6 +120,9 @@ func (f *front) repaint() {
 	}
 	f.tty.Write(f.modes.Reset())
 	f.tty.write(clearScreen)
+	if f.news == nil {
+		f.tellArrival()
+	}
 	f.modes, f.at, f.ran = session.Modes{}, session.Cursor{}, 0
 }
 
@@ -170,13 +196,13 @@ func (f *front) typeKeys(ctx context.Context, id string, end context.CancelCause
 			return
 		}
 		if lost {
-			f.tty.write(bell)
+			f.ring()
 		}
 		if len(p) == 0 {
 			continue
 		}
 		if _, err := t.Write(p); err != nil {
-			f.tty.write(bell)
+			f.ring()
 			f.keys.lose()
 		}
 		f.claimBy(p, &claims)
@@ -189,6 +215,30 @@ func (f *front) typeKeys(ctx context.Context, id string, end context.CancelCause
 func (f *front) claimBy(p []byte, claims *sync.WaitGroup) {
 	if f.foreign.Load() && byPerson(p) && f.foreign.CompareAndSwap(true, false) {
 		claims.Go(f.claim)
+	}
+}
+
+// refuseKeys rings for keys that are typed where nothing is, until the session
+// is not shown any more.
+func (f *front) refuseKeys(ctx context.Context, end context.CancelCauseFunc) {
+	for {
+		p, _, err := f.keys.next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			end(errGone)
+			return
+		case byPerson(p):
+			f.ring()
+		}
+	}
+}
+
+// ring rings the bell of the person who types.
+func (f *front) ring() {
+	if f.tty.interactive() {
+		f.tty.write(bell)
 	}
 }
 
