@@ -82,8 +82,9 @@ func serveACP(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	if _, ok := profiles[f.profile]; f.profile != "" && !ok {
-		known := strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")
-		return cli.Usage(fmt.Sprintf("there is no profile %.64q", f.profile), "there are "+known+", and profiles.json in the store adds more")
+		names := slices.Sorted(maps.Keys(profiles))
+		return cli.Usage(fmt.Sprintf("there is no profile %.64q", f.profile),
+			cli.DidYouMean(f.profile, names, "there are "+strings.Join(names, ", ")+", and profiles.json in the store adds more"))
 	}
 	err = acp.Serve(ctx, acp.Config{
 		Sessions: ctl, Argv: f.argv, Profile: f.profile, Quiet: f.quiet, Version: version(), Log: log,

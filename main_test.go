@@ -51,6 +51,7 @@ var unrunnable = []struct {
 	{"run x -- bash", "holdfast: run has no argument \"x\"; usage: holdfast run [flags] [-- PROGRAM ARGUMENTS...]\n"},
 	{"acp --profile shell -- bash", "holdfast: --profile and a program exclude each other; give one of them\n"},
 	{"acp --profile nonesuch", "holdfast: there is no profile \"nonesuch\"; there are claude, codex, gemini, opencode, shell, and profiles.json in the store adds more\n"},
+	{"acp --profile claud", "holdfast: there is no profile \"claud\"; did you mean \"claude\"?\n"},
 	{"shwo x", "holdfast: unknown command \"shwo\"; did you mean \"show\"?\n"},
 	{"resume x", "holdfast: unknown command \"resume\"; holdfast start starts the program of a session again on the server, holdfast run --resume in this terminal\n"},
 	{"kill x", "holdfast: unknown command \"kill\"; holdfast stop ends the program of a session, holdfast rm removes the session too\n"},

@@ -103,6 +103,8 @@ func TestWhatCannotBeMade(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"new --cwd none", `cwd "` + filepath.Join(mustGetwd(t), "none") + `": no such folder`},
 		{"new --profile none", `profile "none": no such profile; there are claude, codex, gemini, opencode, shell, and profiles.json in the store adds more`},
+		{"new --profile claud", `there is no profile "claud"; did you mean "claude"?`},
+		{"run --profile claud", `there is no profile "claud"; did you mean "claude"?`},
 		{"new -- no-such-program", `argv "no-such-program": no such program`},
 		{"start none", `there is no session "none"; holdfast ls lists them`},
 		{"fork none", `there is no session "none"; holdfast ls lists them`},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -49,6 +50,19 @@ func explain(ref string, err error) error {
 		return fmt.Errorf("session %.64q is not live: no program runs in it; holdfast start %s starts it again", ref, commandText([]string{ref}))
 	case errors.Is(err, session.ErrLive):
 		return fmt.Errorf("session %.64q is live already; holdfast attach %s joins it", ref, commandText([]string{ref}))
+	}
+	return err
+}
+
+// spelled adds to the refusal of a profile the one that was meant, if one is
+// near.
+func spelled(ctx context.Context, h host, profile string, err error) error {
+	if !refuses(err, "profile") {
+		return err
+	}
+	known, _ := h.profiles(ctx)
+	if hint := DidYouMean(profile, known, ""); hint != "" {
+		return fmt.Errorf("there is no profile %.64q; %s", profile, hint)
 	}
 	return err
 }

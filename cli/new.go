@@ -41,7 +41,7 @@ Runs a program, or a shell, in a new session of the store's server, and prints t
 	defer server.close()
 	v, err := server.create(ctx, s)
 	if err != nil {
-		return err
+		return spelled(ctx, server, s.Profile, err)
 	}
 	tellTwin(ctx, server, &v, stderr)
 	return c.printID(stdout, &v)

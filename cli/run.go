@@ -47,7 +47,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := newFront(ctx, local{ctl}, holds)
 	start, err := r.begin(ctl, f)
 	if err != nil {
-		return err
+		return spelled(ctx, f.h, r.profile, err)
 	}
 	if r.name != "" && isTerminal(stderr) {
 		tellTwin(ctx, local{ctl}, &f.view, stderr)

@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
+
+	"holdfast/leasefs"
 )
 
 // Send types into a live session: the words of the command line, or standard
@@ -43,6 +46,9 @@ TEXT that begins with a dash comes behind "--".`).withJSON()
 		return explain(words[0], err)
 	}
 	receipt, err := b.input(ctx, v.ID, in, stream)
+	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
+		return fmt.Errorf("%w; type there, or watch it with holdfast attach %s", e, commandText(words[:1]))
+	}
 	if err != nil {
 		return explain(words[0], err)
 	}
