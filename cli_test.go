@@ -277,7 +277,7 @@ func TestASessionOfANewerVersion(t *testing.T) {
 		{[]string{"send", id, "x"}, 1, refused},
 		{[]string{"export", id, "--cast"}, 1, refused},
 		{[]string{"export", id, "--raw"}, 1, "the output of the session cannot be read: no such file or directory"},
-		{[]string{"serve", "--listen", "127.0.0.1:0", "--resume", id}, 1, "written by a newer holdfast (version 99)"},
+		{[]string{"serve", "--listen", "127.0.0.1:0", "--resume", id}, 1, refused},
 		{[]string{"doctor"}, 1, "written by a newer holdfast (version 99) (left as it is)"},
 	} {
 		if got := hold(t, dir, "", tt.args...); got.Status != tt.status || !strings.Contains(got.Stdout+got.Stderr, tt.want) {
@@ -368,5 +368,22 @@ func TestCommandsLeaveAHeldSessionAlone(t *testing.T) {
 	}
 	if now, err := ctl.Get(v.ID); err != nil || now.State != "running" {
 		t.Errorf("held session afterwards = %+v, %v", now, err)
+	}
+}
+
+// A mistyped --store is told, and not made.
+func TestNoStoreIsMadeForWhatNeedsOne(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x")
+	want := said{1, "", fmt.Sprintf("holdfast: there is no store in %q yet; holdfast serve and holdfast run make one, or give another --store\n", dir)}
+	for _, args := range []string{
+		"ls", "show a", "new -- cat", "start a", "fork a", "attach", "send a b", "wait a", "rename a b", "stop a", "rm a", "export a --raw", "doctor",
+		"run --resume a", "run --continue", "run --continue --copy", "serve --listen 127.0.0.1:0 --resume a", "serve --listen 127.0.0.1:0 --continue",
+	} {
+		if got := hold(t, dir, "", strings.Fields(args)...); got != want {
+			t.Errorf("holdfast %s = %+v, want %+v", args, got, want)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Fatalf("holdfast %s has made a store", args)
+		}
 	}
 }

@@ -39,6 +39,11 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if f.resume != "" || f.latest {
+		if err := cli.CheckStore(f.store); err != nil {
+			return err
+		}
+	}
 	super, err := takeSupervisor()
 	if err != nil {
 		return err
@@ -176,10 +181,10 @@ func begin(ctl *session.Controller, f *serveFlags) error {
 	case f.resume != "":
 		id, err := ctl.Resolve(f.resume)
 		if err != nil {
-			return fmt.Errorf("resume %q: %w", f.resume, err)
+			return cli.Explain(f.resume, err)
 		}
 		_, err = ctl.Resume(id)
-		return err
+		return cli.Explain(f.resume, err)
 	case f.latest:
 		return resumeNewest(ctl)
 	case len(f.argv) > 0:
@@ -204,7 +209,7 @@ func resumeNewest(ctl *session.Controller) error {
 		return errors.New("there is no session to continue; start one with holdfast serve -- PROGRAM")
 	}
 	_, err = ctl.Resume(v.ID)
-	return err
+	return cli.Explain(v.ID, err)
 }
 
 // server builds the HTTP server. Its streams end with ctx.

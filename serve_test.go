@@ -243,8 +243,8 @@ func TestAPortInUse(t *testing.T) {
 }
 
 func TestResumeOfWhatIsNotThere(t *testing.T) {
-	_, err := runServe(t, filepath.Join(t.TempDir(), "store"), "--resume", "nothing")
-	if want := `resume "nothing": no such session`; err == nil || err.Error() != want {
+	_, err := runServe(t, t.TempDir(), "--resume", "nothing")
+	if want := `there is no session "nothing"; holdfast ls lists them`; err == nil || err.Error() != want {
 		t.Errorf("error = %v, want %q", err, want)
 	}
 }
@@ -252,7 +252,7 @@ func TestResumeOfWhatIsNotThere(t *testing.T) {
 func TestContinueResumesTheNewestSessionOfThisFolder(t *testing.T) {
 	dir, here, elsewhere := filepath.Join(t.TempDir(), "store"), t.TempDir(), t.TempDir()
 	t.Chdir(here)
-	_, err := runServe(t, dir, "--continue")
+	_, err := runServe(t, t.TempDir(), "--continue")
 	if want := "there is no session to continue; start one with holdfast serve -- PROGRAM"; err == nil || err.Error() != want {
 		t.Errorf("--continue of an empty store: %v, want %q", err, want)
 	}

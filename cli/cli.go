@@ -14,12 +14,9 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -87,10 +84,7 @@ func (c *command) findStore() (err error) {
 	if c.store, err = StoreDir(c.store); err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.store); errors.Is(err, fs.ErrNotExist) {
-		return Usage(fmt.Sprintf("there is no store in %.200q yet", c.store), "holdfast serve makes one, or give another --store")
-	}
-	return nil
+	return CheckStore(c.store)
 }
 
 // controller opens the store in this process. The caller must Close it.

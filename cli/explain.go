@@ -23,6 +23,10 @@ func notLive(h host) error {
 	return session.ErrNotLive
 }
 
+// Explain says to the person at the terminal what is wrong with a session that
+// was called ref, and what to do. A nil error stays one.
+func Explain(ref string, err error) error { return explain(ref, err) }
+
 // explain says to the person at the terminal what is wrong with a session that
 // was called ref, and what to do.
 func explain(ref string, err error) error {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -213,6 +214,14 @@ func distance(a, b string) int {
 
 // StoreDefault describes what StoreDir chooses, for the help of commands.
 const StoreDefault = "else $HOLDFAST_STORE, $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast"
+
+// CheckStore fails where no store is, for who wants what is in one.
+func CheckStore(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no store in %.200q yet; holdfast serve and holdfast run make one, or give another --store", dir)
+	}
+	return nil
+}
 
 // StoreDir is where the sessions are, unless the command line says so.
 func StoreDir(dir string) (string, error) {

@@ -84,6 +84,9 @@ n ended it. Ctrl-] opens a command line. Another process cannot write the sessio
 		return nil, err
 	}
 	r.store, err = StoreDir(r.store)
+	if err == nil && (r.resume != "" || r.latest) {
+		err = CheckStore(r.store)
+	}
 	return r, err
 }
 
