@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"holdfast/session"
 	"holdfast/store"
@@ -159,7 +158,7 @@ func TestListsExportsAndRemovals(t *testing.T) {
 	dir := shortStore(t)
 	p, id, damaged := startMany(t, dir)
 	p.endOrderly()
-	for args, want := range map[string]int{"": 7, "twin": 2, "DEMO": 1, "--state=ended": 6, "--state=unreadable": 1, "--state=ended twin": 2, "--state=running": 0, "nothing": 0} {
+	for args, want := range map[string]int{"": 7, "twin": 2, "DEMO": 1, "--state=ended": 6, "--state=unreadable": 1, "--state=ended twin": 2, "--state=running": 0, "--state=live": 0, "nothing": 0} {
 		var list sessionList
 		got := hold(t, dir, "", append([]string{"ls", "--json"}, strings.Fields(args)...)...)
 		if err := json.Unmarshal([]byte(got.Stdout), &list); err != nil || list.Sessions == nil || len(list.Sessions) != want {
@@ -332,19 +331,7 @@ func TestRemovalOfManyShowsHowFarItIs(t *testing.T) {
 
 func TestCommandsLeaveAHeldSessionAlone(t *testing.T) {
 	dir := shortStore(t)
-	st, err := store.Open(dir, store.Options{Boot: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctl, err := session.Open(session.Config{Store: st, Front: "run", ShutdownGrace: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ctl.Close()
-	v, err := ctl.Create(session.Spec{Name: "mine", Argv: []string{"cat"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := keepOne(t, dir, "mine")
 	tests := [][]string{{"stop", "mine"}, {"rm", "mine"}, {"send", "mine", "x"}, {"show", "mine"}, {"show", "mine", "--json"}, {"ls"}, {"wait", "mine", "--quiet", "1ms", "--json"}}
 	line := fmt.Sprintf("session is in use by pid %d on ", os.Getpid())
 	todo := []string{"; close it there\n", "; close it there\n", "; type there, or watch it with holdfast attach mine\n"}
@@ -358,7 +345,7 @@ func TestCommandsLeaveAHeldSessionAlone(t *testing.T) {
 	ts := startServerProcess(t, "", dir).client(t)
 	other := create(ts, "other", "exit")
 	got := hold(t, dir, "", "rm", "mine", "other")
-	if want := "holdfast: " + v.ID + " mine: " + line; got.Status != 1 || got.Stdout != other.ID+" other is removed\n" || !strings.HasPrefix(got.Stderr, want) {
+	if want := "holdfast: " + id + " mine: " + line; got.Status != 1 || got.Stdout != other.ID+" other is removed\n" || !strings.HasPrefix(got.Stderr, want) {
 		t.Errorf("rm of a held session and another = %+v, want %q", got, want)
 	}
 	for i, args := range tests {
@@ -366,8 +353,8 @@ func TestCommandsLeaveAHeldSessionAlone(t *testing.T) {
 			t.Errorf("holdfast %q (-with a server +without):\n%s", args, diff)
 		}
 	}
-	if now, err := ctl.Get(v.ID); err != nil || now.State != "running" {
-		t.Errorf("held session afterwards = %+v, %v", now, err)
+	if now := shown(t, dir, id); now.State != "running" {
+		t.Errorf("held session afterwards = %+v", now)
 	}
 }
 
@@ -386,4 +373,18 @@ func TestNoStoreIsMadeForWhatNeedsOne(t *testing.T) {
 			t.Fatalf("holdfast %s has made a store", args)
 		}
 	}
+}
+
+func TestListOfIDsAndOfWhatIsLive(t *testing.T) {
+	dir, ids := namedSessions(t, "past")
+	on := keepOne(t, dir, "on")
+	for args, want := range map[string]string{
+		"--ids": on + "\n" + ids["past"] + "\n", "--ids --state live": on + "\n", "--ids past": ids["past"] + "\n", "--ids nothing": "",
+	} {
+		if got := hold(t, dir, "", append([]string{"ls"}, strings.Fields(args)...)...); got != (said{0, want, ""}) {
+			t.Errorf("ls %s = %+v, want %q", args, got, want)
+		}
+	}
+	tm := holdfastOnTerminal(t, dir, "ls", "--ids")
+	tm.see(ids["past"])
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"holdfast/cli"
+	"holdfast/session"
 )
 
 // printCompletion prints the script that teaches a shell to complete our
@@ -92,11 +93,15 @@ func nextWords(ctx context.Context, before []string, typed string) (all []cli.Ca
 		for _, shell := range slices.Sorted(maps.Keys(shellScripts)) {
 			all = append(all, cli.Candidate{Word: shell})
 		}
-	case c.args == "ID..." || c.args == "ID" && l.words == 0:
-		return cli.Sessions(ctx, l.store, typed), false
+	case sessionWords[c.args] != nil && (l.words == 0 || c.args == "ID..."):
+		return cli.Sessions(ctx, l.store, typed, sessionWords[c.args]), false
 	}
 	return all, false
 }
+
+// sessionWords are the words for a session that a command takes, one or more,
+// and the sessions that are of use to it.
+var sessionWords = map[string]func(*session.View) bool{"ID": cli.Any, "ID...": cli.Any, "LIVE ID": cli.Live, "PAST ID": cli.Past}
 
 func commandWords() (all []cli.Candidate) {
 	for _, c := range commands() {
@@ -156,8 +161,8 @@ func flagValues(ctx context.Context, l line, typed string) (all []cli.Candidate,
 	switch kind {
 	case "file", "folder":
 		return nil, true
-	case "session":
-		return cli.Sessions(ctx, l.store, typed), false
+	case "session": // to go on with
+		return cli.Sessions(ctx, l.store, typed, cli.Past), false
 	case "profile":
 		values = cli.Profiles(ctx, l.store)
 	case "state":

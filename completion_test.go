@@ -49,6 +49,25 @@ func namedSessions(t *testing.T, names ...string) (dir string, ids map[string]st
 	return dir, ids
 }
 
+// keepOne keeps a session live until the test ends.
+func keepOne(t *testing.T, dir, name string) (id string) {
+	t.Helper()
+	st, err := store.Open(dir, store.Options{Boot: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctl, err := session.Open(session.Config{Store: st, Front: "test", ShutdownGrace: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ctl.Close() })
+	v, err := ctl.Create(session.Spec{Name: name, Argv: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.ID
+}
+
 func words(t *testing.T, typed ...string) (kind string, list []string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -72,6 +91,16 @@ func completions(dir string, ids map[string]string) []completion {
 		{"s", "serve start show send stop"},
 		{"sh", "show"},
 		{"start|m", "make"},
+		{"attach|", "on"},
+		{"send|o", "on"},
+		{"wait|o", "on"},
+		{"stop|", "on"},
+		{"stop|m", ""},
+		{"start|o", ""},
+		{"show|o", "on"},
+		{"run|--resume|o", ""},
+		{"rm|o", "on"},
+		{"ls|--state|l", "live"},
 		{"fork|m", "make"},
 		{"fork|make|--", "--json --name --store --turn"},
 		{"new|m", ""},
@@ -100,7 +129,7 @@ func completions(dir string, ids map[string]string) []completion {
 		{"show|--store=/nonexistent/store|m", ""},
 		{"rm|make|ship|m", "make"},
 		{"send|make|m", ""},
-		{"send|--enter|m", "make"},
+		{"send|--enter|o", "on"},
 		{"serve|--log-level|", "debug info warn error"},
 		{"serve|--resume|m", "make"},
 		{"serve|--store|", "files"},
@@ -117,7 +146,8 @@ func completions(dir string, ids map[string]string) []completion {
 func TestWhatMayComeNext(t *testing.T) {
 	dir, ids := namedSessions(t, "make", "ship", "twin", "twin", "-x", "two words", "")
 	t.Setenv("HOLDFAST_STORE", dir)
-	all := []string{"make", "ship", "two words"}
+	keepOne(t, dir, "on")
+	all := []string{"make", "on", "ship", "two words"}
 	for _, tt := range completions(dir, ids) {
 		kind, got := words(t, strings.Split(tt.typed, "|")...)
 		want := strings.Fields(tt.want)

@@ -48,7 +48,7 @@ func main() {
 // A command is one word after "holdfast".
 type command struct {
 	name  string
-	args  string // words that complete it: "", "ID", "ID...", "COMMAND" or "SHELL"
+	args  string // words that complete it: "", those of sessionWords, "COMMAND" or "SHELL"
 	short string // for the list of commands
 	holds bool   // it has programs, which it ends in order whatever signal comes
 	run   func(ctx context.Context, args []string, stdout, stderr io.Writer) error
@@ -59,15 +59,15 @@ func commands() []command {
 		{"serve", "", "run the server: sessions over HTTP", true, serve},
 		{"run", "", "run a program in a session on this terminal, without a server", true, cli.Run},
 		{"new", "", "run a program in a new session of the server", false, cli.New},
-		{"start", "ID", "start the program of a session again, on the server", false, cli.Start},
+		{"start", "PAST ID", "start the program of a session again, on the server", false, cli.Start},
 		{"fork", "ID", "make a copy of a session, which goes on by itself", false, cli.Fork},
-		{"attach", "ID", "join a session of the server in this terminal", false, cli.Attach},
+		{"attach", "LIVE ID", "join a session of the server in this terminal", false, cli.Attach},
 		{"ls", "", "list the sessions", false, cli.List},
 		{"show", "ID", "print what is known of a session", false, cli.Show},
-		{"send", "ID", "type into a live session", false, cli.Send},
-		{"wait", "ID", "wait for output, quiet or the end of a program", false, cli.Wait},
+		{"send", "LIVE ID", "type into a live session", false, cli.Send},
+		{"wait", "LIVE ID", "wait for output, quiet or the end of a program", false, cli.Wait},
 		{"rename", "ID", "give a session another name", false, cli.Rename},
-		{"stop", "ID", "end the program of a session", false, cli.Stop},
+		{"stop", "LIVE ID", "end the program of a session", false, cli.Stop},
 		{"rm", "ID...", "remove sessions with their output", false, cli.Remove},
 		{"export", "ID", "write what a session has printed", false, cli.Export},
 		{"acp", "", "let an editor drive sessions, on standard input and output", true, serveACP},

@@ -43,13 +43,13 @@ func FlagWord(f *flag.Flag) string {
 const completionTime = 2 * time.Second
 
 // Sessions returns the words that mean a session of the store in dir, which is
-// chosen as by StoreDir: its name if no other session has that, else its id.
-// If no name begins with what was typed, the ids of all are among them. Without
-// a store there are none.
+// chosen as by StoreDir, of those that fit: its name if no other session has that, else its id.
+// If no name begins with what was typed, the ids of all that fit are among them.
+// Without a store there are none.
 //
 // Names that are nothing to type are left out: those with control characters,
 // and those that would be taken for a flag.
-func Sessions(ctx context.Context, dir, typed string) []Candidate {
+func Sessions(ctx context.Context, dir, typed string, fit func(*session.View) bool) []Candidate {
 	var views []session.View
 	complete(ctx, dir, func(ctx context.Context, h host) { views, _ = h.list(ctx) })
 	named := make(map[string]int)
@@ -57,18 +57,21 @@ func Sessions(ctx context.Context, dir, typed string) []Candidate {
 		named[v.Name]++
 	}
 	var names, ids, others []Candidate
-	fits := false
+	begins := false
 	for _, v := range views {
+		if !fit(&v) {
+			continue
+		}
 		about := cut(stateText(&v)+": "+programText(&v), 60)
 		if typable(v.Name) && named[v.Name] == 1 {
-			fits = fits || strings.HasPrefix(v.Name, typed)
+			begins = begins || strings.HasPrefix(v.Name, typed)
 			names = append(names, Candidate{v.Name, about})
 			others = append(others, Candidate{v.ID, Plain(v.Name)})
 		} else {
 			ids = append(ids, Candidate{v.ID, cut(strings.TrimSpace(Plain(v.Name)+" "+about), 60)})
 		}
 	}
-	if !fits {
+	if !begins {
 		ids = append(ids, others...)
 	}
 	return append(names, ids...)
@@ -102,7 +105,17 @@ func typable(name string) bool {
 	return name != "" && name == Plain(name) && !strings.HasPrefix(name, "-") && name == strings.TrimSpace(name)
 }
 
-// States are the states that a session may be in.
+// live stands for the states of a session that has a program.
+const live = "live"
+
+// States are those that a session may be in, and live.
 var States = []string{
 	string(state.Pending), string(state.Running), string(state.Idle), string(state.Stopped), string(state.Ended), string(state.Interrupted), session.Unreadable,
+	live,
 }
+
+// Any, Live and Past are sessions that a word may mean: any, those that have a
+// program, here or elsewhere, and those that can be given theirs back.
+func Any(*session.View) bool    { return true }
+func Live(v *session.View) bool { return state.State(v.State).Live() }
+func Past(v *session.View) bool { return !Live(v) && v.State != session.Unreadable }

@@ -18,17 +18,22 @@ func List(ctx context.Context, args []string, stdout, _ io.Writer) error {
 
 Lists the sessions, the newest activity first: all of them, or those that have WORD in their id, name, profile, program or
 folder. On a terminal, ids and programs are cut to its width. A session that was made from a profile shows its name.`).withJSON()
-	var filter session.Filter
-	c.StringVar(&filter.State, "state", "", "only sessions in this `state`: "+strings.Join(States, ", "))
+	var wanted string
+	c.StringVar(&wanted, "state", "", "only sessions in this `state`: "+strings.Join(States, ", ")+" for the first three")
+	ids := c.Bool("ids", false, "print ids alone, whole, one in a line")
 	words, err := c.parse(args, stdout, 0, 1)
 	if err != nil {
 		return err
 	}
+	var filter session.Filter
 	if len(words) > 0 {
 		filter.Query = words[0]
 	}
-	if filter.State != "" && !slices.Contains(States, filter.State) {
-		return Usage(fmt.Sprintf("--state %.64q is no state", filter.State), DidYouMean(filter.State, States, "it is one of "+strings.Join(States, ", ")))
+	if wanted != "" && !slices.Contains(States, wanted) {
+		return Usage(fmt.Sprintf("--state %.64q is no state", wanted), DidYouMean(wanted, States, "it is one of "+strings.Join(States, ", ")))
+	}
+	if *ids && c.json {
+		return Usage("--ids and --json exclude each other", "give one of them")
 	}
 	b, err := c.open(ctx)
 	if err != nil {
@@ -41,11 +46,25 @@ folder. On a terminal, ids and programs are cut to its width. A session that was
 	}
 	s := screenOf(stdout)
 	short := idLength(s, views) // among all, or a command would not take it
-	views = slices.DeleteFunc(views, func(v session.View) bool { return !filter.Match(&v) })
-	if c.json {
+	views = slices.DeleteFunc(views, func(v session.View) bool {
+		return !filter.Match(&v) || wanted != "" && v.State != wanted && !(wanted == live && Live(&v))
+	})
+	switch {
+	case c.json:
 		return PrintJSON(stdout, map[string]any{"sessions": views})
+	case *ids:
+		return printIDs(stdout, views)
 	}
 	return printSessions(s, views, short, time.Now())
+}
+
+func printIDs(stdout io.Writer, views []session.View) error {
+	var b strings.Builder
+	for _, v := range views {
+		b.WriteString(v.ID + "\n")
+	}
+	_, err := io.WriteString(stdout, b.String())
+	return err
 }
 
 func printSessions(s screen, views []session.View, short int, now time.Time) error {
