@@ -66,6 +66,11 @@ func TestATerminalSaysThatItWatches(t *testing.T) {
 	run.press("more\r")
 	run.see("more\r\n")
 	m.see("more\r\n")
+	run.press("\x1d")
+	run.see("holdfast> ")
+	run.press("/resume it\r")
+	run.see("session is in use by pid ")
+	run.see(" terminal with holdfast attach " + it + "\r\nholdfast> ")
 	if log := hold(t, dir, "", "export", "--raw", "own").Stdout; log != "begun\r\nmore\r\n" {
 		t.Errorf("the log has %q", log)
 	}

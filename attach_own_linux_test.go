@@ -64,7 +64,7 @@ func TestTheListAsksBeforeItStartsAProgram(t *testing.T) {
 		}
 		m.press(answer)
 		if answer != "y\r" {
-			m.see("holdfast> ")
+			m.see("nothing was changed\r\nholdfast> ")
 		}
 	}
 	m.see(" deploy is ended, with status 0]")

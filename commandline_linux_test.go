@@ -110,7 +110,11 @@ func TestCommandsThatGoNowhere(t *testing.T) {
 	s.command("frk")
 	s.see("unknown command \"/frk\"; did you mean \"/fork\"?\nholdfast>")
 	s.keys("/resume nosuch", "Enter")
-	s.see("there is no session \"nosuch\"; holdfast ls lists them\nholdfast>")
+	s.see("there is no session \"nosuch\"; /sessions lists them\nholdfast>")
+	s.keys("/resume dmo", "Enter")
+	s.see("there is no session \"dmo\"; did you mean \"demo\"?\nholdfast>")
+	s.keys("/switch shel", "Enter")
+	s.see("there is no profile \"shel\"; did you mean \"shell\"?\nholdfast>")
 	s.keys("/detach", "Enter")
 	s.see("/quit leaves\nholdfast>")
 	s.keys("/switch no-profile", "Enter")
@@ -166,8 +170,8 @@ func TestTheCommandLineFitsTheScreen(t *testing.T) {
 		return strings.HasPrefix(s.text(), "Enter goes there, Esc leads back, the a…\n1 of 1 sessions\n\n> ")
 	})
 	s.keys("Escape")
-	s.see("holdfast>")
-	s.keys("/detach", "Enter")
+	s.see("$ echo hello\nhello\n$")
+	s.command("/detach")
 	s.see(`
 /detach is not possible: the programs
 are in this process and end with it;
@@ -195,7 +199,9 @@ func TestCommandsThatForkAndLeave(t *testing.T) {
 		t.Errorf("the list of turns is %q", screen)
 	}
 	s.keys("/fork 99", "Enter")
-	s.see("turn \"99\": no such turn; the log has turns 1 to 3\nholdfast>")
+	s.see("turns 1 to 3; /rewind lists them\nholdfast>")
+	s.keys("/rewind 99", "Enter")
+	s.see("> /rewind 99\nturn \"99\": no such turn; the log has turns 1 to 3; /rewind lists them\nholdfast>")
 	s.keys("/rewind 2", "Enter")
 	eventually(t, "the end of the session that was left", func() bool { return shown(t, dir, "demo").State == "stopped" })
 	demo, first := shown(t, dir, "demo").ID[:8], shown(t, dir, "demo (copy)").ID[:8]
@@ -212,7 +218,7 @@ func TestCommandsThatForkAndLeave(t *testing.T) {
 		t.Errorf("the question is about %q", screen)
 	}
 	s.keys("n", "Enter")
-	s.see("holdfast>")
+	s.see("Stop and leave? [y/N] n\nnothing was changed\nholdfast>")
 	s.keys("/stop", "Enter")
 	s.see("starts it again\nholdfast>")
 	s.keys("/quit", "Enter")

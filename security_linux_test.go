@@ -126,6 +126,8 @@ func TestHostileTextIsHarmlessInTheList(t *testing.T) {
 	m.press("\x15/sessions\r")
 	m.see("of 4 sessions")
 	m.press("\x1b")
+	m.see("\x1b[?1049l") // back in the session
+	m.press("\x1d")
 	m.see("holdfast> ")
 	m.press("/profile \t/switch x\r")
 	shown := m.out.String()

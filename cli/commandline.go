@@ -40,7 +40,7 @@ func lineCommands() []lineCommand {
 		{"clear", "", "clear the screen; the output is kept", (*front).cmdClear, nil, true},
 		{"fork", "[TURN]", "go on in a copy, whole or from before a turn", (*front).cmdFork, (*front).turnWords, false},
 		{"branch", "[TURN]", "the same as /fork", (*front).cmdFork, (*front).turnWords, false},
-		{"rewind", "TURN", "stop this program; go on in a copy from there", (*front).cmdRewind, (*front).turnWords, false},
+		{"rewind", "[TURN]", "list turns, or stop this and go on in a copy from one", (*front).cmdRewind, (*front).turnWords, false},
 		{"stop", "", "end the program of this session", (*front).cmdStop, nil, false},
 		{"detach", "", "leave a session that goes on without this terminal", (*front).cmdDetach, nil, true},
 		{"quit", "", "leave, after a question if something would end", (*front).cmdQuit, nil, true},

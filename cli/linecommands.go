@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/leasefs"
 	"holdfast/session"
+	"holdfast/store"
 )
 
 func (f *front) cmdSessions(ctx context.Context, _ []string) (move, error) {
@@ -18,8 +20,13 @@ func (f *front) cmdSessions(ctx context.Context, _ []string) (move, error) {
 		return stay, err
 	}
 	v, err := f.pick(views)
-	if err != nil || v == nil || !f.mayStart(v) {
+	switch {
+	case err != nil:
 		return stay, err
+	case v == nil && goesOn(&f.view):
+		return goBack, nil
+	case v == nil || !f.mayStart(v):
+		return stay, nil
 	}
 	return f.goTo(ctx, v)
 }
@@ -39,6 +46,9 @@ func (f *front) cmdResume(ctx context.Context, args []string) (move, error) {
 		return f.cmdSessions(ctx, nil)
 	}
 	v, err := f.h.find(ctx, args[0])
+	if errors.Is(err, store.ErrNotFound) {
+		return stay, fmt.Errorf("there is no session %.64q; %s", args[0], DidYouMean(args[0], f.sessionWords(ctx), "/sessions lists them"))
+	}
 	if err != nil {
 		return stay, explain(args[0], err)
 	}
@@ -53,8 +63,11 @@ func (f *front) goTo(ctx context.Context, v *session.View) (move, error) {
 	}
 	if !v.Live && f.mode != watches {
 		started, err := f.h.start(ctx, v.ID)
+		if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
+			return stay, fmt.Errorf("%w; close it there, or join it from another terminal with holdfast attach %s", e, shortID(v))
+		}
 		if err != nil && !errors.Is(err, session.ErrLive) {
-			return stay, joinable(v.ID, err)
+			return stay, explain(v.ID, err)
 		}
 		if err == nil {
 			v = &started
@@ -72,7 +85,13 @@ func (f *front) cmdSwitch(ctx context.Context, args []string) (move, error) {
 		}
 		return stay, fmt.Errorf("/switch needs a profile: %s", strings.Join(names, ", "))
 	}
-	return f.moved(f.h.switchTo(ctx, f.view.ID, session.SwitchSpec{Profile: args[0]}))
+	next, err := f.moved(f.h.switchTo(ctx, f.view.ID, session.SwitchSpec{Profile: args[0]}))
+	if refuses(err, "profile") {
+		if hint := DidYouMean(args[0], f.profileWords(ctx), ""); hint != "" {
+			err = fmt.Errorf("there is no profile %.64q; %s", args[0], hint)
+		}
+	}
+	return next, err
 }
 
 // moved shows the session that a command has made.
@@ -111,7 +130,11 @@ func (f *front) cmdFork(ctx context.Context, args []string) (move, error) {
 		}
 		s.Turn = &turn
 	}
-	return f.moved(f.h.fork(ctx, f.view.ID, s))
+	next, err := f.moved(f.h.fork(ctx, f.view.ID, s))
+	if refuses(err, "turn") {
+		err = fmt.Errorf("%w; /rewind lists them", err)
+	}
+	return next, err
 }
 
 func (f *front) turn(word string) (int, error) {
@@ -126,12 +149,8 @@ func (f *front) cmdRewind(ctx context.Context, args []string) (move, error) {
 	if len(args) == 0 {
 		return stay, f.listTurns(ctx)
 	}
-	turn, err := f.turn(args[0])
-	if err != nil {
-		return stay, err
-	}
 	old := f.view
-	next, err := f.moved(f.h.fork(ctx, old.ID, session.ForkSpec{Turn: &turn, Name: copyName(&old)}))
+	next, err := f.cmdFork(ctx, args)
 	if err != nil {
 		return next, err
 	}
@@ -224,7 +243,11 @@ const noUnless = " [y/N] "
 
 func (f *front) mayDo(question string) bool {
 	answer, err := f.ask.line(question + noUnless)
-	return err == nil && strings.HasPrefix(strings.ToLower(answer), "y")
+	if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
+		f.ask.say("nothing was changed")
+		return false
+	}
+	return true
 }
 
 func (f *front) cmdHelp(context.Context, []string) (move, error) {
