@@ -115,3 +115,21 @@ phoneTest('a finger scrolls what was printed, and wheels in a program that takes
   await page.keyboard.type('q');
   await see(page, prompt);
 });
+
+phoneTest('the smallest phone shows all keys, and one on its side a terminal beside its keyboard', async ({ page }) => {
+  const inside = (part) => page.waitForFunction((part) => {
+    const box = document.querySelector(part).getBoundingClientRect();
+    return box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight && document.documentElement.scrollWidth <= innerWidth;
+  }, part);
+  const lines = (n) => page.waitForFunction((n) => window.holdfast.screen.room().rows >= n, n);
+  await page.setViewportSize({ width: 320, height: 500 });
+  await inside('#keys [data-key=Paste]');
+  for (const height of [360, 150]) {
+    await page.setViewportSize({ width: 740, height });
+    await lines(4);
+  }
+  await page.setViewportSize({ width: 844, height: 390 });
+  await page.tap('.top [data-do=new]');
+  await page.locator('#create .primary').scrollIntoViewIfNeeded();
+  await inside('#create .primary');
+});
