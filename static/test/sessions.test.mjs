@@ -72,6 +72,7 @@ shellTest('a session can be stopped, resumed, renamed, forked and deleted', asyn
   await choose(page, 'delete');
   await page.click('#ask .primary');
   await page.waitForSelector('#empty:not([hidden])');
+  await counts(page, '.notice', 0); // who deletes it knows that
   await page.click('#side a');
   await see(page, /^again$/);
   await counts(page, '#side li', 1);

@@ -58,6 +58,7 @@ shellTest('a server that is killed and started again goes on in an open page', a
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.live && window.holdfast?.session?.runs === 2);
   await see(page, prompt);
   await page.locator('#head [data-do=resume]').waitFor({ state: 'hidden' });
+  await says(page, '.notice p', 'The program was started again: what it had not saved is gone.');
   await page.keyboard.type('echo back\n');
   await see(page, /^back$/);
   const { cursor } = await server.get(id);
@@ -73,7 +74,7 @@ shellTest('what is typed while the server is down is not typed to the run that i
   await page.waitForFunction(() => document.querySelector('#link').textContent.endsWith('typing is held'));
   await server.again();
   await page.waitForSelector('.notice[data-key=outlived]');
-  await says(page, '.notice p', '10 keys were typed for a program that has ended; they were not sent.');
+  await says(page, '.notice[data-key=outlived] p', '10 keys were typed for a program that has ended; they were not sent.');
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.runs === 2 && window.holdfast?.session?.live);
   await page.keyboard.type('echo kept\n');
   await see(page, /^kept$/);
@@ -137,6 +138,7 @@ pageTest('a program that is not started again by itself is resumed where it was'
   await page.waitForFunction(() => window.holdfast?.phase === 'live' && window.holdfast?.session?.live && document.activeElement.closest('#pane'));
   await page.keyboard.type('after\n');
   await seeLines(page, ['before', 'before', 'after', 'after']);
+  await counts(page, '.notice', 0); // who resumes it knows that
   await assertExact(page, server, id);
 });
 

@@ -49,7 +49,7 @@ shellTest('a rewind goes on before a turn, and ends what came after it', async (
   assert.equal((await server.get(id)).state, 'stopped');
 });
 
-shellTest('a switch goes on below the output with another program', async ({ server, page, id }) => {
+shellTest('a switch goes on below the output with another program', async ({ server, visitor, page, id }) => {
   await page.keyboard.type('echo before\n');
   await see(page, /^before$/);
   await choose(page, 'switch');
@@ -68,6 +68,7 @@ shellTest('a switch goes on below the output with another program', async ({ ser
   const old = await server.get(id);
   assert.deepEqual([old.state, old.argv[0]], ['stopped', 'bash']);
   assert.deepEqual((await server.get(await hash(page))).argv, ['cat']);
+  await see(await visitor.open(server.url), /^to the cat$/); // not the dead one, which is still bound
 });
 
 pageTest('a session can be started by a profile', async ({ server, visitor }) => {

@@ -2,6 +2,7 @@
 
 import * as api from './api.js';
 import { askName, askNew, askSwitch, askTurn, confirm, showHelp } from './dialogs.js';
+import { dismiss } from './notices.js';
 import { isLive, title } from './view.js';
 
 /** Goes to a session that was made; mine tells that it was made for this window. */
@@ -91,6 +92,7 @@ const actions = {
       'Delete', async () => {
         await api.remove(session.id);
         page.changed({ id: session.id, deleted: true });
+        dismiss('gone'); // who deletes it knows that
       }),
 };
 

@@ -172,7 +172,8 @@ function route() {
     select(id);
     return;
   }
-  const session = list.bound() ?? list.first();
+  const bound = list.bound();
+  const session = bound?.live ? bound : list.first(); // a switch, or a stop, leaves a dead one bound
   if (session) {
     history.replaceState(null, '', `#${session.id}`);
   }

@@ -124,6 +124,9 @@ export class Attached {
     if (session.live && !this.#session?.live) {
       dismiss('input');
     }
+    if (session.live && this.#session?.live && session.runs > this.#session.runs) {
+      notify('again', 'The program was started again: what it had not saved is gone.'); // nobody here asked for it
+    }
     this.#session = session;
     this.#claim.update(session);
     this.#scaled(this.#scale);
