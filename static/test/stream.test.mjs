@@ -1,7 +1,9 @@
 // The log, followed over everything that cuts a connection.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs/promises';
+import http from 'node:http';
 import path from 'node:path';
 import { assertExact, choose, counts, hide, pageTest, prompt, says, screen, see, seeLines, shell, shellTest, start, titled } from './harness.mjs';
 
@@ -191,4 +193,41 @@ shellTest('a program that prints faster than the page draws is shown to the last
   assert.ok(size > 6_000_000, `${size} bytes`);
   const pauses = page.requests.filter((request) => request.url().includes('from=')).length;
   assert.ok(pauses > 0, 'the stream was never paused for the page to catch up');
+});
+
+pageTest('what the documents say of EventSource is so, from the same origin and from another', async ({ t, server, visitor }) => {
+  const [, code] = /```js\n(const stream[^]*?)```/.exec(await fs.readFile(new URL('../../docs/events.md', import.meta.url), 'utf8'));
+  const run = async (page, ...want) => {
+    const lines = [];
+    page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+    await page.evaluate(code); // as a console does
+    while (!lines.at(-1)?.includes(want.at(-1))) {
+      await page.waitForTimeout(20);
+    }
+    for (const line of want) {
+      assert.ok(lines.some((text) => text.includes(line)), `no ${JSON.stringify(line)} in ${JSON.stringify(lines)}`);
+    }
+    return lines;
+  };
+  await server.session('sh', '-c', 'echo first; read line; printf "\\377"; echo $line');
+  const page = await visitor.open(server.login);
+  await see(page, /^first$/);
+  const lines = run(page, 'first', 'ÿ', 'last', 'end ended', 'it is over');
+  await server.request('POST', 'input', { text: 'last', enter: true });
+  await lines;
+
+  const other = http.createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<title>other</title>')).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.after(() => other.close());
+  const elsewhere = await visitor.context.newPage();
+  await elsewhere.goto(`http://127.0.0.1:${other.address().port}/`);
+  await elsewhere.evaluate((url) => {
+    const Here = window.EventSource;
+    window.EventSource = class extends Here {
+      constructor(path) {
+        super(new URL(path, url), { withCredentials: true });
+      }
+    };
+  }, server.url);
+  assert.deepEqual(await run(elsewhere, 'it is over, or was refused'), ['it is over, or was refused']);
 });
