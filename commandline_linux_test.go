@@ -208,9 +208,9 @@ func TestCommandsThatForkAndLeave(t *testing.T) {
 	told := "$ echo hello\nhello\n$\n[this is " + first + " demo (copy); /resume " + demo + " leads back]\n$"
 	s.see(told)
 	s.command("/fork")
-	eventually(t, "the fork", func() bool { return hold(t, dir, "", "show", "demo (copy) (copy)").Status == 0 })
-	second := shown(t, dir, "demo (copy) (copy)").ID[:8]
-	s.see("\n[this is " + second + " demo (copy) (copy); /resume " + first + " leads back]\n$")
+	eventually(t, "the fork", func() bool { return hold(t, dir, "", "show", "demo (copy 2)").Status == 0 })
+	second := shown(t, dir, "demo (copy 2)").ID[:8]
+	s.see("\n[this is " + second + " demo (copy 2); /resume " + first + " leads back]\n$")
 
 	s.command("/quit")
 	s.see("Stop and leave? [y/N]")
@@ -225,7 +225,7 @@ func TestCommandsThatForkAndLeave(t *testing.T) {
 	s.see("Stop and leave? [y/N]")
 	s.keys("y", "Enter")
 	s.see("exit status 0")
-	for id, name := range map[string]string{first: "demo (copy)", second: "demo (copy) (copy)"} {
+	for id, name := range map[string]string{first: "demo (copy)", second: "demo (copy 2)"} {
 		if line := "\n[" + name + " is stopped, with signal HUP; holdfast run --resume " + id + " goes on with it]\n"; !strings.Contains(s.text(), line) {
 			t.Errorf("behind the end the screen has %q, want %q", s.text(), line)
 		}

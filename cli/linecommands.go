@@ -122,7 +122,7 @@ func (f *front) cmdClear(context.Context, []string) (move, error) {
 }
 
 func (f *front) cmdFork(ctx context.Context, args []string) (move, error) {
-	s := session.ForkSpec{Name: copyName(&f.view)}
+	var s session.ForkSpec
 	if len(args) > 0 {
 		turn, err := f.turn(args[0])
 		if err != nil {

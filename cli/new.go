@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +100,6 @@ Without a server the copy is made and no program is started: holdfast run --resu
 	if err != nil {
 		return explain(words[0], err)
 	}
-	s.Name = cmp.Or(s.Name, copyName(&v))
 	var made session.View
 	if here, ok := b.(local); ok {
 		made, err = here.ctl.Copy(v.ID, s) // a program would end with this process

@@ -7,9 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
-	"unicode/utf8"
 
 	"holdfast/leasefs"
 	"holdfast/session"
@@ -127,11 +124,7 @@ func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err 
 	}
 	start = old.Cursor
 	if r.copy {
-		name := r.name
-		if name == "" {
-			name = copyName(&old)
-		}
-		f.view, err = ctl.Fork(old.ID, session.ForkSpec{Argv: r.argv, Profile: r.profile, Name: name}, true)
+		f.view, err = ctl.Fork(old.ID, session.ForkSpec{Argv: r.argv, Profile: r.profile, Name: r.name}, true)
 		if err == nil {
 			start = *f.view.ForkedAt
 		}
@@ -167,21 +160,6 @@ func (r *runCommand) target(ctl *session.Controller) (session.View, error) {
 		return v, errors.New("there is no session to go on with; holdfast run starts one")
 	}
 	return v, nil
-}
-
-const copySuffix = " (copy)"
-
-// copyName is the title of a copy: that of the session, or what it runs.
-func copyName(v *session.View) string {
-	name := v.Name
-	if name == "" && len(v.Argv) > 0 {
-		name = Plain(filepath.Base(v.Argv[0]))
-	}
-	for len(name)+len(copySuffix) > session.MaxName {
-		_, n := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-n]
-	}
-	return strings.TrimSpace(name) + copySuffix
 }
 
 // KeepDefault is how many bytes of output are kept of a session.

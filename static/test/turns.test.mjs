@@ -36,6 +36,7 @@ shellTest('a fork at a turn has what was printed before it, and the parent goes 
 });
 
 shellTest('a rewind goes on before a turn, and ends what came after it', async ({ server, page, id }) => {
+  await server.request('PATCH', `sessions/${id}`, { name: 'it (copy)' });
   await takeTurns(page);
   await choose(page, 'rewind');
   await page.waitForSelector('#turns[open]');
@@ -47,6 +48,7 @@ shellTest('a rewind goes on before a turn, and ends what came after it', async (
   assert.ok(!(await screen(page)).join('\n').includes('three'));
   await page.waitForFunction((parent) => !document.querySelector(`#side a[href="#${parent}"]`).textContent.includes('running'), id);
   assert.equal((await server.get(id)).state, 'stopped');
+  assert.equal((await server.get(await hash(page))).name, 'it (copy 2)');
 });
 
 shellTest('a switch goes on below the output with another program', async ({ server, visitor, page, id }) => {

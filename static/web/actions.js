@@ -64,10 +64,9 @@ const actions = {
   },
   fork: async (page, session) => {
     const turns = session.turns ? await api.turns(session.id) : [];
-    const name = `${title(session)} (copy)`;
     await askTurn({
       title: `Fork ${title(session)}`, text: `A new session with a copy of the output, and a program of its own. This one is left alone.${turns.length ? ` ${memory}` : ''}`, action: 'Fork',
-      legend: 'Copy up to', whole: 'the end, as it is now', turns, oldest: session.oldest, name,
+      legend: 'Copy up to', whole: 'the end, as it is now', turns, oldest: session.oldest,
     }, (spec) => created(page, api.fork(session.id, spec)));
   },
   rewind: async (page, session) => {
@@ -77,7 +76,7 @@ const actions = {
     }
     await askTurn({
       title: `Rewind ${title(session)}`, text: `Goes on in a new session that ends before the turn. This one is stopped, and stays in the list. ${memory}`, action: 'Rewind',
-      legend: 'Go back to', whole: '', turns, oldest: session.oldest, name: `${title(session)} (rewound)`,
+      legend: 'Go back to', whole: '', turns, oldest: session.oldest,
     }, (spec) => rewound(page, session, spec));
   },
   switch: async (page, session) => {

@@ -72,18 +72,19 @@ export function askSwitch(title, profiles, accept) {
 }
 
 /**
- * Asks for one of the turns that were typed, newest first, and for a name.
+ * Asks for one of the turns that were typed, newest first, and for a name,
+ * without which the server gives one.
  * whole says what to call the end of the output, which accept() gets as the
  * turn undefined; '' leaves it out. oldest is the first byte that there is.
  */
-export function askTurn({ title, text, action, legend, whole, turns, oldest, name }, accept) {
+export function askTurn({ title, text, action, legend, whole, turns, oldest }, accept) {
   const dialog = byId('turns');
   const label = byId('turns-name');
   byId('turns-title').textContent = title;
   dialog.querySelector('p').textContent = text;
   dialog.querySelector('legend').textContent = legend;
   dialog.querySelector('button.primary').textContent = action;
-  label.value = name;
+  label.value = '';
   const choices = turns.toReversed().map((turn) => choice(turn.turn, visible(turn.preview) || '(no text)', turn.at < oldest ? 'removed' : ago(turn.time), turn.at < oldest));
   if (whole) {
     choices.unshift(choice('', whole, '', false));
