@@ -40,7 +40,8 @@ func (s *server) authorized(next handlerFunc) handlerFunc {
 			return errWrongToken
 		}
 		return &requestError{errUnauthorized,
-			"send the token as \"Authorization: Bearer ...\", or use the unix socket; both are in the server's store"}
+			"send the token as \"Authorization: Bearer TOKEN\": it is in the file \"token\" of the server's store, and behind #token= in the URL " +
+				"that the server prints at its start; or use the unix socket in the store, which needs none"}
 	}
 }
 

@@ -52,7 +52,7 @@ func TestWithoutATokenNothingIsDone(t *testing.T) {
 		t.Errorf("session changed: %+v", after)
 	}
 	for token, want := range map[string]string{
-		"":      "send the token as",
+		"":      "send the token as \"Authorization: Bearer TOKEN\": it is in the file \"token\" of the server's store, and behind #token= in the URL",
 		"guess": "the token that came is not this server's; the right one is in the file \"token\" of the server's store, and in the URL",
 	} {
 		a := ts.doTCP("GET", "/sessions", "", bearer(token)...)
