@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"net"
+	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -101,8 +104,8 @@ func (c *command) open(ctx context.Context) (host, error) {
 		if !served {
 			return c.openLocal()
 		}
-		if reachable(ctx, c.socket()) {
-			return newClient(c.socket), nil
+		if server := newClient(c.socket); server.answers(ctx) {
+			return server, nil
 		}
 		if holder, err := leasefs.ReadHolder(ServerLock(c.store)); err == nil && Elsewhere(holder) {
 			return c.openLocal() // whose sessions can be looked at
@@ -126,12 +129,14 @@ func (c *command) socket() string {
 	return filepath.Join(c.store, "sock")
 }
 
-func reachable(ctx context.Context, socket string) bool {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", socket)
-	if err != nil {
-		return false
-	}
-	conn.Close()
-	return true
+// answers reports whether the server can be reached. It waits for one that is
+// frozen, and says so to who is at the terminal.
+func (c client) answers(ctx context.Context) bool {
+	defer time.AfterFunc(serverPatience, func() {
+		if isTerminal(os.Stderr) {
+			fmt.Fprintln(os.Stderr, Fitting(os.Stderr, "holdfast: the store's server does not answer; waiting for it; Ctrl-C leaves"))
+		}
+	}).Stop()
+	var ok json.RawMessage // read, so that the connection stays
+	return c.do(ctx, http.MethodGet, "/healthz", nil, &ok) == nil
 }
