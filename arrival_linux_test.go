@@ -50,6 +50,18 @@ func TestATerminalSaysThatItWatches(t *testing.T) {
 	m := holdfastOnTerminal(t, dir, "attach", "--read-only", "it")
 	m.see("[this is " + it + " it" + opens + "; this terminal only watches]\r\nready\r\n")
 
+	full := create(ts, "full", `printf '\033[?1049hfull'; exec cat`).ID[:8]
+	m = holdfastOnTerminal(t, dir, "attach", "--read-only", "full")
+	m.see("full")
+	m.see("\x1b[999;1H\x1b[0m\x1b[7m this is " + full + " full" + opens + "; this terminal only watches ")
+	m.press("x")
+	m.see("full")
+	m.press("\x1d")
+	m.see("holdfast> ")
+	if n := strings.Count(m.out.String(), "\x1b[999;1H"); n != 1 {
+		t.Errorf("a full screen is written over %d times, want once until a key", n)
+	}
+
 	run := holdfastOnTerminal(t, dir, "run", "--name", "own", "--", "sh", "-c", "stty -echo; echo begun; exec cat")
 	run.see("begun")
 	own := shown(t, dir, "own")

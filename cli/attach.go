@@ -98,9 +98,9 @@ func ownError(v *session.View) error {
 
 // tellLeft says what becomes of a session that is not shown any more.
 func tellLeft(stderr io.Writer, v *session.View) {
+	text := fmt.Sprintf("[%s is %s]", shortLabel(v), endText(v))
 	if goesOn(v) {
-		fmt.Fprintf(stderr, "[left %s, which goes on; holdfast attach %s leads back]\n", shortLabel(v), shortID(v))
-		return
+		text = fmt.Sprintf("[left %s, which goes on; holdfast attach %s leads back]", shortLabel(v), shortID(v))
 	}
-	fmt.Fprintf(stderr, "[%s is %s]\n", shortLabel(v), endText(v))
+	fmt.Fprintln(stderr, Fitting(stderr, text))
 }

@@ -61,7 +61,7 @@ func (f *front) commandLine(ctx context.Context, message string) (left bool, err
 	if cols, rows := f.tty.size(); cols > 0 {
 		f.ask.SetSize(cols, rows)
 	}
-	f.ask.say(cut(label(&f.view)+", "+f.view.State+" in "+Plain(f.view.Cwd), f.width()), "/help lists the commands, Esc leads back", "")
+	f.ask.say(cut(shortLabel(&f.view)+", "+f.view.State+" in "+Plain(f.view.Cwd), f.width()), "/help lists the commands, Esc leads back", "")
 	if message != "" {
 		f.ask.say(message)
 	}

@@ -40,7 +40,10 @@ type front struct {
 	news    []string       // of a session that a command has made, to be told before its own output
 	ended   []session.View // what leaving has ended
 
+	greeted string // the session that greet was for
+
 	foreign atomic.Bool // the session has the size of another terminal
+	covers  atomic.Bool // a greeting stands on the screen
 
 	mu      sync.Mutex              // guards the fields below
 	cancel  context.CancelCauseFunc // of what is shown; nil: nothing is
@@ -134,7 +137,7 @@ func (f *front) showAll(ctx context.Context) error {
 			if f.done(ctx) {
 				return statusOf(&f.view)
 			}
-			message = label(&f.view) + " is " + endText(&f.view)
+			message = shortLabel(&f.view) + " is " + endText(&f.view)
 		case f.ask == nil:
 			return err
 		default:
@@ -251,6 +254,8 @@ func (f *front) take(e *session.Event) error {
 		case f.marred:
 			return errRepaint
 		}
+	case session.KindLive:
+		f.greet()
 	case kindAway:
 		f.mar("the server is away; this goes on when it is back")
 	case session.KindEnd:

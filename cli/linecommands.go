@@ -156,7 +156,7 @@ func (f *front) cmdRewind(ctx context.Context, args []string) (move, error) {
 	}
 	if old.Live {
 		if _, err := f.h.stop(ctx, old.ID); err != nil {
-			f.news = append(f.news, label(&old)+" goes on: "+explain(old.ID, err).Error())
+			f.news = append(f.news, shortLabel(&old)+" goes on: "+explain(old.ID, err).Error())
 		}
 	}
 	return next, nil
@@ -190,7 +190,7 @@ func (f *front) cmdStop(ctx context.Context, _ []string) (move, error) {
 		return stay, joinable(f.view.ID, err)
 	}
 	f.view = v
-	f.ask.say(label(&v) + " is " + endText(&v) + "; /resume " + v.ID + " starts it again")
+	f.ask.say(shortLabel(&v) + " is " + endText(&v) + "; /resume " + shortID(&v) + " starts it again")
 	return stay, nil
 }
 
@@ -233,7 +233,7 @@ func (f *front) cmdQuit(ctx context.Context, _ []string) (move, error) {
 func (f *front) mayEnd(live []session.View) bool {
 	f.ask.say("This ends:")
 	for _, v := range live {
-		f.ask.say(cut("  "+label(&v)+"  "+programText(&v), f.width()))
+		f.ask.say(cut("  "+shortLabel(&v)+"  "+programText(&v), f.width()))
 	}
 	return f.mayDo("Stop and leave?")
 }
@@ -254,6 +254,6 @@ func (f *front) cmdHelp(context.Context, []string) (move, error) {
 	for _, c := range lineCommands() {
 		f.ask.say(cut(fmt.Sprintf("  %-22s  %s", "/"+c.name+" "+c.args, c.short), f.width()))
 	}
-	f.ask.say("", "Commands can be shortened, and Tab completes them. Esc or an empty line leads", "back. Ctrl-] again types Ctrl-].")
+	f.ask.say("", "Commands can be shortened, and Tab completes them.", "Esc or an empty line leads back. Ctrl-] again types Ctrl-].")
 	return stay, nil
 }

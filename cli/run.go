@@ -55,7 +55,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	for _, v := range f.ended {
-		fmt.Fprintf(stderr, "[%s is %s; holdfast run --resume %s goes on with it]\n", cmp.Or(Plain(v.Name), shortID(&v)), endText(&v), shortID(&v))
+		fmt.Fprintln(stderr, Fitting(stderr, fmt.Sprintf("[%s is %s; holdfast run --resume %s goes on with it]", cmp.Or(Plain(v.Name), shortID(&v)), endText(&v), shortID(&v))))
 	}
 	return err
 }

@@ -21,9 +21,14 @@ func (f *front) mar(text string) {
 		}
 		return
 	}
+	f.cover(text)
+	f.marred = true
+}
+
+// cover writes over the last row of the screen.
+func (f *front) cover(text string) {
 	text = cut(" "+Plain(text)+" ", f.width())
 	f.tty.write(saveCursor + lastRow + normal + reverse + text + normal + clearLine + restoreCursor)
-	f.marred = true
 }
 
 // unmar takes the notice away.
@@ -80,7 +85,19 @@ func (f *front) tellNews(e *session.Event) {
 // tellArrival says which session somebody has come to, and what can be done
 // there. It stands before the session's output: between that and what follows,
 // programs would not find what they have drawn.
-func (f *front) tellArrival() {
+func (f *front) tellArrival() { f.remark(f.greeting()) }
+
+// greet says the same to who only watches a full screen, which hides that line,
+// until a key.
+func (f *front) greet() {
+	if f.mode == watches && f.ask != nil && f.modes.AltScreen() && f.greeted != f.view.ID {
+		f.cover(f.greeting())
+		f.greeted = f.view.ID
+		f.covers.Store(true)
+	}
+}
+
+func (f *front) greeting() string {
 	text := "this is " + shortLabel(&f.view) + "; Ctrl-] opens a command line"
 	if f.mode == watches {
 		text += "; this terminal only watches"
@@ -88,7 +105,7 @@ func (f *front) tellArrival() {
 			text += ": " + holder
 		}
 	}
-	f.remark(text)
+	return text
 }
 
 // remark writes a line that is not the session's.
@@ -231,6 +248,10 @@ func (f *front) refuseKeys(ctx context.Context, end context.CancelCauseFunc) {
 			return
 		case byPerson(p):
 			f.ring()
+			if f.covers.CompareAndSwap(true, false) {
+				end(errRepaint)
+				return
+			}
 		}
 	}
 }
