@@ -1,6 +1,8 @@
 // Going back to what was typed, and on with another program.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { choose, counts, pageTest, prompt, says, screen, see, seeLines, shellTest } from './harness.mjs';
 
 const hash = (page) => page.evaluate(() => location.hash.slice(1));
@@ -85,6 +87,13 @@ pageTest('a session can be started by a profile', async ({ server, visitor }) =>
   await page.waitForFunction(() => window.holdfast?.session?.live);
   const { profile, cwd, name } = await server.get(await hash(page));
   assert.deepEqual([profile, cwd, name], ['shell', '/', 'root shell']);
+
+  await fs.writeFile(path.join(server.dir, 'store', 'profiles.json'), '{"notes": {"begin": ["vim"]}}');
+  await page.click('.top [data-do=new]');
+  await says(page, '#create .error', /^profiles\.json, line 1: /);
+  await page.fill('#command', 'cat'); // which needs no profile
+  await page.click('#create .primary');
+  await page.waitForFunction(() => window.holdfast?.session?.argv[0] === 'cat');
 });
 
 shellTest('a dead program’s output is kept where it was when it is resumed', async ({ page }) => {

@@ -38,12 +38,23 @@ const possible = {
   delete: (session) => !session.holder,
 };
 
+/** The names of the profiles, and what is wrong with them: a command line needs none. */
+async function profiles() {
+  try {
+    return { names: await api.profiles(), mistake: '' };
+  } catch (error) {
+    if (error.kind !== 'profiles-unreadable') {
+      throw error;
+    }
+    return { names: [], mistake: error.message };
+  }
+}
+
 const memory = 'At a turn it is the output that goes back: what an agent remembers by itself stays.';
 
 const actions = {
   new: async (page) => {
-    const profiles = await api.profiles();
-    await askNew(profiles, (spec) => created(page, api.create({ ...spec, ...page.room() }), true));
+    await askNew(await profiles(), (spec) => created(page, api.create({ ...spec, ...page.room() }), true));
   },
   help: () => showHelp(),
   resume: async (page, session) => {
@@ -80,8 +91,7 @@ const actions = {
     }, (spec) => rewound(page, session, spec));
   },
   switch: async (page, session) => {
-    const profiles = await api.profiles();
-    await askSwitch(`Switch ${title(session)}`, profiles, (spec) => created(page, api.switchTo(session.id, spec)));
+    await askSwitch(`Switch ${title(session)}`, await profiles(), (spec) => created(page, api.switchTo(session.id, spec)));
   },
   rename: (page, session) =>
     askName(`Rename ${title(session)}`, 'Rename', session.name ?? '',

@@ -6,9 +6,10 @@ import { words } from './words.js';
 /**
  * Opens a dialog. accept() is called for each try to submit it; the dialog
  * stays open, with the reason, if that fails. inputs has those that a problem
- * document can name, by its name for them. Returns when it is closed.
+ * document can name, by its name for them. warning is told before any try.
+ * Returns when it is closed.
  */
-function open(dialog, inputs, accept) {
+function open(dialog, inputs, accept, warning = '') {
   const form = dialog.querySelector('form');
   const error = dialog.querySelector('.error');
   const submit = form.querySelector('button.primary');
@@ -17,6 +18,8 @@ function open(dialog, inputs, accept) {
     Object.values(inputs).forEach((input) => input.removeAttribute('aria-invalid'));
   };
   clear();
+  error.textContent = warning;
+  error.hidden = warning === '';
   form.querySelector('[value=cancel]').onclick = () => dialog.close();
   form.onsubmit = async (event) => {
     event.preventDefault();
@@ -44,8 +47,8 @@ function open(dialog, inputs, accept) {
 const byId = (id) => document.getElementById(id);
 
 /** Lets a profile or a command line be chosen. It returns a function for the members of a spec. */
-function chooseProgram(profile, command, profiles) {
-  profile.replaceChildren(new Option('none: a command line', ''), ...profiles.map((name) => new Option(name)));
+function chooseProgram(profile, command, { names }) {
+  profile.replaceChildren(new Option('none: a command line', ''), ...names.map((name) => new Option(name)));
   const noCommand = () => (command.disabled = profile.value !== '');
   profile.onchange = noCommand;
   noCommand();
@@ -60,7 +63,7 @@ export function askNew(profiles, create) {
   return open(byId('create'), { profile, argv: command, cwd: folder, name: called }, () => {
     const rest = { cwd: folder.value.trim(), name: called.value.trim() };
     return create({ ...program(), ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== '')) });
-  });
+  }, profiles.mistake);
 }
 
 /** Asks what a session goes on with. */
@@ -68,7 +71,7 @@ export function askSwitch(title, profiles, accept) {
   const [profile, command] = ['switch-profile', 'switch-command'].map(byId);
   byId('switch-title').textContent = title;
   const program = chooseProgram(profile, command, profiles);
-  return open(byId('switch'), { profile, argv: command }, () => accept(program()));
+  return open(byId('switch'), { profile, argv: command }, () => accept(program()), profiles.mistake);
 }
 
 /**
