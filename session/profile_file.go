@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"holdfast/store"
@@ -74,6 +76,9 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 		if len(p.Start) == 0 {
 			return nil, wrongProfile(b, at, name, `has no "start"`)
 		}
+		if word := otherWord(p); word != "" {
+			return nil, wrongProfile(b, at, name, "has {"+word+"}, which is none of {id}, {parent} and {cwd}; { "+word+" } is no placeholder")
+		}
 		own[name] = p
 	}
 	// A Decoder neither looks behind the object nor knows where it fails.
@@ -84,6 +89,21 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 		return nil, wrongProfile(b, at, name, err.Error())
 	}
 	return own, nil
+}
+
+// braced is a word that looks like a placeholder. Behind one of these characters
+// it means something to another program, as in ${home}, @{u} or {{json}}.
+var braced = regexp.MustCompile(`(?:^|[^$@#%{\\])\{([a-z]+)\}`)
+
+// otherWord returns the first word in a profile that looks like a placeholder
+// and is none.
+func otherWord(p Profile) string {
+	for _, arg := range expand(slices.Concat(p.Start, p.Resume, p.Fork), " ", " ", " ") {
+		if m := braced.FindStringSubmatch(arg); m != nil {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // unknownMember returns the member, in quotes, that a Decoder does not know.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -25,6 +26,9 @@ func TestParseProfilesSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"{\n\"x\": {\"start\": [\"a\"]}\n", `, line 2: profile "x": unexpected end of JSON input`},
 		{"{\n\"x\": {\"start\": [\"a\"]}}\n}", `, line 3: profile "x": invalid character '}' after top-level value`},
 		{"{\n\"x\": {\"start\": [\"a\n\"]}}", `, line 2: profile "x": invalid character '\n' in string literal`},
+		{"{\n\"x\": {\"start\": [\"a\", \"--id={idd}\"]}}", `, line 2: profile "x": has {idd}, which is none of {id}, {parent} and {cwd}; { idd } is no placeholder`},
+		{"{\"x\": {\"start\": [\"a\"],\n\"resume\": [\"a\", \"{id}{dir}\"]}}", `, line 1: profile "x": has {dir}, which is none of {id}, {parent} and {cwd}; { dir } is no placeholder`},
+		{"{\"x\": {\"start\": [\"a\"], \"fork\": [\"a\", \"to {id}\\n{to}\"]}}", `, line 1: profile "x": has {to}, which is none of {id}, {parent} and {cwd}; { to } is no placeholder`},
 		{"{\"x\\u001b\": {}}", `, line 1: profile "x\x1b": has no "start"`},
 	} {
 		own, err := parseProfiles([]byte(tt.text))
@@ -33,6 +37,70 @@ func TestParseProfilesSaysWhatIsWrongAndWhere(t *testing.T) {
 			t.Errorf("parseProfiles(%q) = %v, %v; want %s", tt.text, own, err, want)
 		}
 	}
+}
+
+// Braces mean something to many programs. Only what can be taken for a
+// placeholder is refused.
+func TestProfilesMayHaveBraces(t *testing.T) {
+	for _, arg := range []string{
+		"{}", `{"a":1}`, "{ print }", "{print $1}", "${HOME}", "${home}", "@{u}", "#{host}", "%{url}", "{{json}}", `\{x\}`, "{ID}", "{a,b}", "{a_b}", "{1}", "{id", "id}",
+		"{id}", "{parent}{cwd}", "--id={id}", "${id}",
+	} {
+		text, err := json.Marshal(map[string]any{"x": Profile{Start: []string{"a", arg}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own, err := parseProfiles(text); err != nil || own["x"].Start[1] != arg {
+			t.Errorf("parseProfiles(%s) = %v, %v", text, own, err)
+		}
+	}
+}
+
+// What started a session may do harm a second time. Without the profile that
+// says how to go on, nothing is run and nothing is lost.
+func TestASessionWhoseProfileIsGone(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "profiles.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const own = `{"own":{"start":["sh","-c","echo first; exec cat"],"resume":["sh","-c","echo again; exec cat"]}}`
+	write(own)
+	first := open(t, dir)
+	v, err := first.Create(Spec{Profile: "own", Cwd: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitOutput(t, first, v.ID, "first")
+	first.Close()
+	write(`{}`)
+	c := open(t, dir)
+	const want = `profile "own": not in profiles.json any more, and it says how to go on; put it back, or go on in a fork with another program or profile`
+	<-c.AutoResume(t.Context(), 100)
+	for name, err := range map[string]error{
+		"Start":  func() error { _, err := c.Start(v.ID); return err }(),
+		"Resume": func() error { _, err := c.Resume(v.ID); return err }(),
+	} {
+		if _, ok := errors.AsType[*SpecError](err); !ok || err.Error() != want {
+			t.Errorf("%s = %v, want %s", name, err, want)
+		}
+	}
+	got, err := c.Get(v.ID)
+	if err != nil || got.State != "interrupted" || got.Cause != "gateway_shutdown" || got.Runs != 1 || !got.AutoResume || got.Problem != "not resumed: "+want {
+		t.Errorf("afterwards = %+v, %v; want it as it was, with the problem", got, err)
+	}
+	checkLeases(t, c)
+	fork, err := c.Fork(v.ID, ForkSpec{Argv: []string{"cat"}}, false)
+	if err != nil || fork.Profile != "" {
+		t.Errorf("Fork with a program = %+v, %v", fork, err)
+	}
+	write(own)
+	if got, err = c.Start(v.ID); err != nil || got.Problem != "" {
+		t.Errorf("Start with the profile = %+v, %v", got, err)
+	}
+	waitOutput(t, c, v.ID, "again")
 }
 
 // A server runs for months. What its user writes into profiles.json counts from

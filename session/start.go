@@ -221,8 +221,8 @@ func (c *Controller) respawn(l *live) error {
 }
 
 // resumeArgv is what goes on with a session. One that has not run yet has its
-// own program, and that of a profile which is not there any more runs the same
-// again.
+// own program. One whose profile is not there any more has none: what started
+// it may do harm a second time. It returns a *ProfilesError and a *SpecError.
 func (c *Controller) resumeArgv(row *store.Row) ([]string, error) {
 	if row.Profile == "" || row.Runs == 0 {
 		return row.Argv, nil
@@ -231,7 +231,11 @@ func (c *Controller) resumeArgv(row *store.Row) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := all[row.Profile]; len(p.Resume) > 0 {
+	p, ok := all[row.Profile]
+	if !ok {
+		return nil, &SpecError{"profile", row.Profile, "not in profiles.json any more, and it says how to go on; put it back, or go on in a fork with another program or profile"}
+	}
+	if len(p.Resume) > 0 {
 		return expand(p.Resume, row.ID, row.Parent, row.Cwd), nil
 	}
 	return row.Argv, nil
