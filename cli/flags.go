@@ -180,11 +180,11 @@ func printFlag(w io.Writer, f *flag.Flag) {
 func DidYouMean(typed string, known []string, otherwise string) string {
 	best, nearest := "", math.MaxInt
 	for _, k := range known {
-		if d := distance(typed, k); d < nearest {
+		if d := distance(strings.ToLower(typed), strings.ToLower(k)); d < nearest {
 			best, nearest = k, d
 		}
 	}
-	if nearest > max(2, len(typed)/3) || nearest >= len(typed) {
+	if nearest > max(2, len(typed)/3) || 2*nearest > len(typed) {
 		return otherwise
 	}
 	return fmt.Sprintf("did you mean %q?", best)

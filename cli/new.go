@@ -81,7 +81,7 @@ Without a server the copy is made and no program is started: holdfast run --resu
 	c.Func("turn", "the `number` of a turn, from 1 on: copy what came before it; else all", func(v string) error {
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			return errors.New("turns have numbers")
+			return errors.New("turns have numbers, which holdfast show ID --turns lists")
 		}
 		s.Turn = &n
 		return nil
