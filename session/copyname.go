@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,11 +12,15 @@ import (
 // copied is the name of a copy: what it is a copy of, and its number from 2 on.
 var copied = regexp.MustCompile(`^(.*\S) \(copy(?: ([2-9]|[1-9]\d{1,7}))?\)$`)
 
-// copyName is what a copy of a session with a name is called if nobody says
-// more: "x (copy)", and its copy "x (copy 2)". A name that would be too long is
-// cut before that. Of a session without a name the copy has none.
-func copyName(name string) string {
-	if name == "" {
+// copyName is what a copy of a session with a name and a program is called if
+// nobody says more: "x (copy)", and its copy "x (copy 2)". A name that would be
+// too long is cut before that. Without a name the program's stands for it, if that
+// can be one.
+func copyName(name string, argv []string) string {
+	if name == "" && len(argv) > 0 {
+		name = filepath.Base(argv[0])
+	}
+	if name == "" || checkName(name) != nil {
 		return ""
 	}
 	suffix := " (copy)"

@@ -29,12 +29,28 @@ func TestCopyName(t *testing.T) {
 		{strings.Repeat("n", MaxName-8) + " words", strings.Repeat("n", MaxName-8) + " (copy)"},
 		{strings.Repeat("n", MaxName-10) + "\u200dwords", strings.Repeat("n", MaxName-10) + " (copy)"}, // cut behind the joiner
 	} {
-		got := copyName(tt.name)
+		got := copyName(tt.name, nil)
 		if got != tt.want {
-			t.Errorf("copyName(%q) = %q, want %q", tt.name, got, tt.want)
+			t.Errorf("copyName(%q, nil) = %q, want %q", tt.name, got, tt.want)
 		}
 		if err := checkName(got); err != nil {
 			t.Errorf("copyName(%q) is no name: %v", tt.name, err)
+		}
+	}
+}
+
+func TestCopyNameOfAProgram(t *testing.T) {
+	for _, tt := range []struct{ program, want string }{
+		{"cat", "cat (copy)"},
+		{"/usr/bin/cat", "cat (copy)"},
+		{"./two words", "two words (copy)"},
+		{"/tmp/\x1b[31mred", ""},
+		{"/tmp/\xff", ""},
+		{"/tmp/ ", ""},
+		{strings.Repeat("n", MaxName+1), ""},
+	} {
+		if got := copyName("", []string{tt.program}); got != tt.want {
+			t.Errorf("a copy of %q is called %q, want %q", tt.program, got, tt.want)
 		}
 	}
 }
@@ -43,7 +59,10 @@ func TestCopyName(t *testing.T) {
 func TestACopyIsCalledOne(t *testing.T) {
 	c := open(t, t.TempDir())
 	for _, name := range []string{"it", ""} {
-		want := copyName(name)
+		want := "it (copy)"
+		if name == "" {
+			want = "cat (copy)"
+		}
 		v, err := c.Create(Spec{Argv: []string{"cat"}, Name: name})
 		if err != nil {
 			t.Fatal(err)

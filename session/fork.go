@@ -78,7 +78,7 @@ func (c *Controller) forkOf(id string, f ForkSpec) (*store.Row, *store.Source, e
 		return nil, nil, err
 	}
 	row := newRow()
-	row.Name, row.Cwd, row.Env, row.Profile = cmp.Or(f.Name, copyName(parent.Name)), parent.Cwd, parent.Env, name
+	row.Name, row.Cwd, row.Env, row.Profile = cmp.Or(f.Name, copyName(parent.Name, parent.Argv)), parent.Cwd, parent.Env, name
 	row.Parent, row.ForkedAt, row.Turns = id, &at, turn
 	row.Cols, row.Rows, row.AutoResume = parent.Cols, parent.Rows, parent.AutoResume
 	switch {
