@@ -16,6 +16,7 @@ import (
 
 	"holdfast/leasefs"
 	"holdfast/session"
+	"holdfast/store"
 )
 
 // nastyText is text that would do something to a terminal, a page or a reader:
@@ -73,6 +74,7 @@ func hostileStore(t *testing.T) string {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		addTurn(t, filepath.Join(filepath.Dir(path), "journal.jsonl"), nastyText)
 	}
 	b, err := json.Marshal(map[string]any{nastyText: map[string][]string{"start": {nastyText}}})
 	if err != nil {
@@ -84,6 +86,22 @@ func hostileStore(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+// addTurn writes into a journal that text was entered.
+func addTurn(t *testing.T, journal, text string) {
+	t.Helper()
+	line, err := json.Marshal(store.Entry{Kind: "turn", Turn: 1, Preview: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(journal, append(b, append(line, '\n')...), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Nothing that a store or a command line says does anything to the terminal it
@@ -98,6 +116,7 @@ func TestHostileTextIsHarmlessOnATerminal(t *testing.T) {
 			{"run", "--", arg}, {"attach", arg}, {"attach", "it"}, {"send", arg, "x"}, {"send", "it", "x"}, {"wait", "it", "--for", arg}, {"wait", arg},
 			{"stop", arg}, {"rm", arg}, {"export", arg}, {"export", "it", "--" + arg}, {"completion", arg}, {arg}, {"serve", "--" + arg}, {"serve", "--listen", arg},
 			{"serve", "--listen", "127.0.0.1:0", "--resume", arg}, {"acp", "--profile", arg},
+			{"show", "it", "--turns"}, {"rename", "it", arg}, {"rename", arg, arg}, {"rename", "it", arg, arg}, {"run", arg}, {"send", "it", "-" + arg}, {"new", "--profile", arg},
 		} {
 			got := hold(t, dir, "", args...)
 			wantHarmless(t, served+fmt.Sprintf("%.30q", args)+" stdout", got.Stdout)

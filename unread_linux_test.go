@@ -36,7 +36,7 @@ func TestCommandsWhoseOutputNobodyReadsEndAsOthersDo(t *testing.T) {
 	hold(t, dir, "", "run", "--name", "it", "--", "seq", "1000")
 	lines := []string{
 		"export it --raw", "export it --text", "export it --cast", "export it --raw -o -", "export it --raw -o /dev/stdout",
-		"ls", "ls --json", "show it", "show it --json", "wait it --from 0", "stop it", "fork it", "doctor", "completion bash",
+		"ls", "ls --json", "ls --ids", "show it", "show it --turns", "rename it it", "show it --json", "wait it --from 0", "stop it", "fork it", "doctor", "completion bash",
 		"completion words l", "version", "help", "help --man", "help ls", "acp --help", "run -- seq 1000", "rm it",
 	}
 	for _, line := range lines {
