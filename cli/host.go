@@ -107,6 +107,9 @@ func (c *command) open(ctx context.Context) (host, error) {
 		if server := newClient(c.socket); server.answers(ctx) {
 			return server, nil
 		}
+		if ctx.Err() != nil { // before the timeout, which is over too when the server was frozen
+			return nil, ctx.Err()
+		}
 		if holder, err := leasefs.ReadHolder(ServerLock(c.store)); err == nil && Elsewhere(holder) {
 			return c.openLocal() // whose sessions can be looked at
 		}
@@ -114,8 +117,6 @@ func (c *command) open(ctx context.Context) (host, error) {
 		case <-again.C:
 		case <-timeout:
 			return nil, errNoAnswer
-		case <-ctx.Done():
-			return nil, ctx.Err()
 		}
 	}
 }
