@@ -1,7 +1,7 @@
 // The page under a thumb.
 
 import assert from 'node:assert/strict';
-import { pageTest, phone, prompt, see, seeLines, shell, start } from './harness.mjs';
+import { choose, pageTest, phone, prompt, see, seeLines, shell, start } from './harness.mjs';
 import { arrow, withControl } from '../web/keybar.js';
 import test from 'node:test';
 
@@ -63,6 +63,25 @@ phoneTest('text can be pasted, also where the clipboard cannot be read', async (
   await page.tap('#pane');
   await page.keyboard.type('\n');
   await see(page, /^from-the-dialog$/);
+});
+
+phoneTest('what was printed can be copied, all of it or a part', async ({ visitor, page }) => {
+  await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  const url = `https://build.example/${'0123456789'.repeat(12)}`; // longer than a line
+  await page.keyboard.type(`clear; seq 3; echo ${url.replace('https', 'ht"tps"')}\n`);
+  await see(page, /^https:/);
+  await see(page, prompt);
+  await choose(page, 'copy');
+  assert.equal(await page.inputValue('#copy textarea'), `1\n2\n3\n${url}\n$`);
+  await page.tap('#copy .primary');
+  await page.waitForFunction(() => !document.querySelector('dialog[open]'));
+  assert.equal(await copied(), `1\n2\n3\n${url}\n$`);
+  await choose(page, 'copy');
+  await page.evaluate(() => document.querySelector('#copy textarea').setSelectionRange(6, 11));
+  await page.tap('#copy .primary');
+  await page.waitForFunction(() => !document.querySelector('dialog[open]'));
+  assert.equal(await copied(), 'https');
 });
 
 phoneTest('the on-screen keyboard covers nothing, and nothing makes the page zoom by itself', async ({ page }) => {
@@ -128,6 +147,11 @@ phoneTest('the smallest phone shows all keys, and one on its side a terminal bes
     await page.setViewportSize({ width: 740, height });
     await lines(4);
   }
+  await page.setViewportSize({ width: 740, height: 270 });
+  await page.tap('#more');
+  await page.locator('#menu [data-do=delete]').scrollIntoViewIfNeeded();
+  await inside('#menu [data-do=delete]');
+  await page.keyboard.press('Escape');
   await page.setViewportSize({ width: 844, height: 390 });
   await page.tap('.top [data-do=new]');
   await page.locator('#create .primary').scrollIntoViewIfNeeded();

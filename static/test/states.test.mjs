@@ -109,6 +109,10 @@ pageTest('no dialog, notice or menu bars anybody', async ({ server, visitor }) =
   await page.waitForSelector('#switch[open]');
   await state(page, 'switch');
   await page.keyboard.press('Escape');
+  await choose(page, 'copy');
+  await page.waitForSelector('#copy[open]');
+  await state(page, 'copy');
+  await page.keyboard.press('Escape');
   await page.click('#side [data-do=help]');
   await state(page, 'help');
   await page.keyboard.press('Escape');

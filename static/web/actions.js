@@ -1,7 +1,7 @@
 // What a person can do with sessions, by the name in a button's data-do.
 
 import * as api from './api.js';
-import { askName, askNew, askSwitch, askTurn, confirm, showHelp } from './dialogs.js';
+import { askName, askNew, askSwitch, askTurn, confirm, showHelp, showText } from './dialogs.js';
 import { dismiss } from './notices.js';
 import { isLive, title } from './view.js';
 
@@ -29,6 +29,7 @@ const possible = {
   resume: (session) => !isLive(session) && readable(session),
   fit: (session) => Boolean(session.live),
   find: readable,
+  copy: readable,
   earlier: readable,
   stop: (session) => Boolean(session.live || (session.state === 'interrupted' && session.auto_resume)),
   fork: readable,
@@ -66,6 +67,7 @@ const actions = {
     page.focus();
   },
   find: async (page) => page.find(),
+  copy: (page) => showText(page.text()),
   earlier: async (page) => page.earlier(),
   stop: (page, session) => {
     const [question, text, action] = session.live
@@ -110,7 +112,7 @@ export const can = (name, session) => possible[name]?.(session) ?? true;
 
 /**
  * Does one of the actions with a session, or with none for 'new' and 'help'.
- * page has changed(change), go(id, mine), focus(), fit(), find(), earlier(),
+ * page has changed(change), go(id, mine), focus(), fit(), find(), text(), earlier(),
  * and room(): the window's {cols, rows}, or {} if it is not known.
  */
 export const act = (name, page, session) => actions[name](page, session);

@@ -123,6 +123,22 @@ export function askPaste(accept) {
   return open(byId('paste'), {}, () => accept(text.value));
 }
 
+/** Shows text to copy, all or what is selected of it; fingers and keys cannot select in the terminal. */
+export function showText(text) {
+  const area = byId('copy').querySelector('textarea');
+  area.value = text;
+  const closed = open(byId('copy'), {}, () => {
+    area.focus();
+    if (area.selectionStart === area.selectionEnd) {
+      area.select();
+    }
+    document.execCommand('copy'); // the clipboard object needs a secure context
+  });
+  area.setSelectionRange(text.length, text.length);
+  area.scrollTop = area.scrollHeight;
+  return closed;
+}
+
 /** Shows the keys. */
 export const showHelp = () => open(byId('help'), {}, () => {});
 

@@ -5,6 +5,7 @@ export function placeMenu(menu, button) {
   menu.addEventListener('beforetoggle', ({ newState }) => {
     const box = button.getBoundingClientRect();
     menu.style.top = `${box.bottom + 4}px`;
+    menu.style.maxHeight = `${innerHeight - box.bottom - 8}px`;
     menu.style.right = `${document.documentElement.clientWidth - box.right}px`;
     button.setAttribute('aria-expanded', newState === 'open');
   });

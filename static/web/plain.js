@@ -191,6 +191,10 @@ export class Screen {
     return this.#text.lines;
   }
 
+  all() {
+    return this.#text.lines.join('\n').trimEnd();
+  }
+
   #draw() {
     if (this.#drawing) {
       return;

@@ -9,6 +9,7 @@ import { addTouch } from './touch.js';
 import { Terminal } from './vendor/xterm.mjs';
 import { FitAddon } from './vendor/addon-fit.mjs';
 
+const copied = 2000; // lines that can be copied as text
 const smallestFont = 2; // px; not to be read, but to see where what happens
 
 // What the emulator tells a program by itself: attributes, status, position,
@@ -206,6 +207,17 @@ export class Screen {
       lines.push(buffer.getLine(buffer.baseY + y)?.translateToString(true) ?? '');
     }
     return lines;
+  }
+
+  /** The last lines that were printed, as text: those that fit no line of the screen are one. */
+  all() {
+    const buffer = this.#term.buffer.active;
+    let text = '';
+    for (let y = Math.max(0, buffer.length - copied); y < buffer.length; y++) {
+      const goesOn = buffer.getLine(y + 1)?.isWrapped;
+      text += buffer.getLine(y).translateToString(!goesOn) + (goesOn ? '' : '\n');
+    }
+    return text.trimEnd();
   }
 
   /** Looks for text, as addSearch() says; '': no more. */
