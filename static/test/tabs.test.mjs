@@ -130,6 +130,11 @@ shellTest('who only looks does not change the size, and a phone has to ask for i
   await hand.keyboard.type('echo from-the-phone\n');
   await see(hand, /^from-the-phone$/);
   await see(page, /^from-the-phone$/);
+  await hand.setViewportSize({ width: 844, height: 390 }); // on its side
+  await hand.waitForFunction(() => !document.querySelector('#side').checkVisibility());
+  await hand.keyboard.type('echo on-its-side\n');
+  await see(page, /^on-its-side$/);
+  await hand.setViewportSize(phone.viewport);
   assert.deepEqual(await size(), [cols, rows]);
   const [whole, pane] = await hand.evaluate(() => ['.xterm-screen', '#pane'].map((part) => document.querySelector(part).getBoundingClientRect().right));
   assert.ok(whole <= pane, `the screen ends at ${whole}, the pane at ${pane}`);

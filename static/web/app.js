@@ -12,6 +12,7 @@ import { List } from './list.js';
 import { placeMenu } from './menu.js';
 import { dismiss, dismissAll, notify } from './notices.js';
 import { Search } from './search.js';
+import { narrow } from './size.js';
 import { keepInView } from './viewport.js';
 import { Windows } from './windows.js';
 
@@ -196,6 +197,7 @@ const page = {
   focus: () => attached?.focus(),
   fit: () => attached?.fit(),
   find: () => search.open(),
+  text: () => screen().all(),
   earlier: () => attached?.earlier(),
   room: () => attached?.room() ?? {}, // before the emulator is loaded the server chooses
 };
@@ -270,8 +272,6 @@ function speak({ target }) {
   screen().spoken = target.checked;
   localStorage.setItem('spoken', target.checked ? 'yes' : 'no');
 }
-
-const narrow = matchMedia('(max-width: 720px)');
 
 const listShows = () => (narrow.matches ? document.body.classList.contains('list-open') : !document.body.classList.contains('list-closed'));
 

@@ -5,8 +5,14 @@ import { notify } from './notices.js';
 
 const key = ({ cols, rows }) => `${cols}x${rows}`;
 
+/** A screen that is small on one side, whichever is up; style.css has the same. */
+const small = '(pointer: coarse) and (max-device-width: 500px), (pointer: coarse) and (max-device-height: 500px)';
+
+/** Where the list covers the terminal. */
+export const narrow = matchMedia(`(max-width: 720px), ${small}`);
+
 /** A device that is held in a hand: what fits it is too small for a desk. */
-const hand = matchMedia('(max-width: 720px) and (pointer: coarse)');
+const hand = matchMedia(`(max-width: 720px) and (pointer: coarse), ${small}`);
 
 /**
  * A Claim makes a session as large as this window, from when its person types
