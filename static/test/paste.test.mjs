@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { assertExact, counts, pageTest, says, see, shellTest } from './harness.mjs';
+import { assertExact, counts, pageTest, says, see, seeLines, shellTest } from './harness.mjs';
 
 /** Pastes as a person does who has copied text elsewhere. */
 const paste = (page, text) => page.evaluate((value) => {
@@ -63,6 +63,23 @@ shellTest('a large paste shows how far it is, and can be cancelled without its b
   assert.match(pasted, /^\x1b\[200~(é\r)+\x1b\[201~after$/);
   assert.ok(pasted.length < 45_000, `${pasted.length}`);
   await assertExact(page, server, id);
+});
+
+shellTest('who copies or pastes as elsewhere in a browser is told once of the keys of a terminal', async ({ page }) => {
+  await page.keyboard.type('cat -v\nready\n');
+  await seeLines(page, ['$ cat -v', 'ready', 'ready']);
+  await page.keyboard.press('Control+v');
+  await says(page, '.notice p', 'Ctrl V went to the program. Ctrl Shift V pastes.');
+  await page.keyboard.press('Control+c'); // taken as it is
+  await page.keyboard.press('Enter');
+  await see(page, /^\^C$/);
+  await page.reload();
+  await see(page, /^\^C$/);
+  await page.click('#pane');
+  await page.keyboard.press('Control+v');
+  await page.keyboard.type('xyz\n');
+  await see(page, /^xyz$/);
+  await counts(page, '.notice', 0);
 });
 
 shellTest('a paste cannot end its own brackets', async ({ page, server }) => {

@@ -7,7 +7,7 @@ import { Sender } from './input.js';
 import { dismiss, notify } from './notices.js';
 import { Claim } from './size.js';
 import { Stream } from './stream.js';
-import { cannotType, tell } from './typing.js';
+import { cannotType, tell, tellOfClipboardKeys } from './typing.js';
 
 const most = 4 << 20; // bytes written to the screen and not drawn, before the stream pauses
 const least = 256 << 10; // and when it goes on
@@ -46,6 +46,7 @@ export class Attached {
       scrolled: () => this.#history?.draw(),
       found: handlers.found,
       scaled: (scale) => this.#scaled(scale),
+      clipboardKey: tellOfClipboardKeys,
     });
     this.#claim = new Claim(this.#screen);
     this.#stream = new Stream((id, where) => api.eventsURL(id, { ...where, terminal: this.#screen.isTerminal }), {

@@ -24,7 +24,8 @@ const answers = /^\x1b(?:\[[?>]?[\d;]*(?:\$y|[cnRtIO])$|[\]P])/;
  * paste(bytes, end) has a paste; end are the bytes that end one which is cut
  * short. scrolled() is called when atTop may have changed,
  * found(index, count) when a search has, and scaled(scale) when the letters
- * were laid out; 1 is their own size.
+ * were laid out; 1 is their own size. clipboardKey(code) is called for a key
+ * that the program gets, and that copies or pastes elsewhere in a browser.
  */
 export class Screen {
   #pane;
@@ -255,7 +256,13 @@ export class Screen {
 
   // Keys of the page. The emulator gets all others.
   #ours(event) {
-    if (event.type !== 'keydown' || !event.ctrlKey || !event.shiftKey) {
+    if (event.type !== 'keydown' || !event.ctrlKey) {
+      return true;
+    }
+    if (!event.shiftKey) {
+      if (event.code === 'KeyV' || (event.code === 'KeyC' && this.#term.hasSelection())) {
+        this.#on.clipboardKey(event.code);
+      }
       return true;
     }
     if (event.code === 'KeyC' && this.#term.hasSelection()) {

@@ -11,6 +11,16 @@ export function cannotType(session, act) {
   notify('input', `${title(session)} ${reason}.`, { actions: [[label, () => act(name)]] });
 }
 
+/** Tells, once in a browser, how to copy or paste: the key with code has gone to the program. */
+export function tellOfClipboardKeys(code) {
+  if (localStorage.getItem('clipboard-keys') === 'told' || /^Mac/.test(navigator.platform)) { // those have another key
+    return;
+  }
+  localStorage.setItem('clipboard-keys', 'told');
+  const [letter, does] = code === 'KeyV' ? ['V', 'pastes'] : ['C', 'copies'];
+  notify('clipboard', `Ctrl ${letter} went to the program. Ctrl Shift ${letter} ${does}.`);
+}
+
 /** Tells of a report of a Sender. act(name) does what a button of that name does. */
 export function tell({ kind, written, left, sent, total, error, keys }, sender, act) {
   switch (kind) {
