@@ -8,6 +8,7 @@ import (
 // A command that waits for a server which is frozen says so to the person at
 // the terminal, and goes on when the server does.
 func TestCommandsTellThatTheServerIsFrozen(t *testing.T) {
+	t.Parallel() // most of it waits
 	dir := shortStore(t)
 	p := startServerProcess(t, "", dir)
 	const told = "holdfast: the store's server does not answer; waiting for it; Ctrl-C leaves\r\n"

@@ -94,9 +94,9 @@ func (c *command) open(ctx context.Context) (host, error) {
 	if err != nil {
 		return c.openLocal() // which says the same of the store, or makes it one
 	}
-	timeout, again := time.After(serverPatience), time.NewTicker(serverPoll)
+	again := time.NewTicker(serverPoll)
 	defer again.Stop()
-	for {
+	for range serverPatience / serverPoll { // less the time of one that is frozen
 		served, err := leasefs.Busy(ServerLock(c.store), family)
 		if err != nil {
 			return nil, err
@@ -107,18 +107,15 @@ func (c *command) open(ctx context.Context) (host, error) {
 		if server := newClient(c.socket); server.answers(ctx) {
 			return server, nil
 		}
-		if ctx.Err() != nil { // before the timeout, which is over too when the server was frozen
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if holder, err := leasefs.ReadHolder(ServerLock(c.store)); err == nil && Elsewhere(holder) {
 			return c.openLocal() // whose sessions can be looked at
 		}
-		select {
-		case <-again.C:
-		case <-timeout:
-			return nil, errNoAnswer
-		}
+		<-again.C
 	}
+	return nil, errNoAnswer
 }
 
 // socket is where the server listens. One that could not write server.json
