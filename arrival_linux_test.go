@@ -41,6 +41,41 @@ func TestATerminalSaysWhereItIs(t *testing.T) {
 	m.see("[this is " + shown(t, dir, "own").ID[:8] + " own" + opens + "]\r\nonce\r\n")
 }
 
+// Where that line is not on the screen any more, the last row has it until there
+// is output.
+func TestATerminalSaysWhereItIsBelow(t *testing.T) {
+	dir := shortStore(t)
+	ts := startServerProcess(t, "", dir).client(t)
+	for name, script := range map[string]string{"long": "seq 29; printf '$ '; exec cat", "cleared": `printf '\033[H\033[2J$ '; exec cat`} {
+		id := create(ts, name, script).ID[:8]
+		eventually(t, "its prompt", func() bool { return strings.HasSuffix(hold(t, dir, "", "export", "--raw", id).Stdout, "$ ") })
+		m := holdfastOnTerminal(t, dir, "attach", name)
+		m.see("$ \n\x1b[A\x1b7\x1b[999;1H\x1b[0m\x1b[7m this is " + id + " " + name + opens + " \x1b[0m\x1b[K\x1b8")
+		m.press("x")
+		m.see("\x1b7\x1b[999;1H\x1b[0m\x1b[K\x1b8x")
+		m.press("\x1d")
+		m.see("holdfast> ")
+		m.press("\x1b")
+		m.see("\x1b[?1049l")
+		m.press("y")
+		m.see("y")
+		if n := strings.Count(m.out.String(), "\x1b[999;1H"); n != 2 {
+			t.Errorf("%s: the last row is written %d times, want it once and cleared once: %q", name, n, m.out)
+		}
+	}
+	short := create(ts, "short", "seq 28; printf '$ '; exec cat").ID
+	eventually(t, "its prompt", func() bool { return strings.HasSuffix(hold(t, dir, "", "export", "--raw", short).Stdout, "$ ") })
+	for _, args := range [][]string{{"attach", "short"}, {"run", "--", "sh", "-c", "seq 99; printf '$ '; exec cat"}} {
+		m := holdfastOnTerminal(t, dir, args...)
+		m.see("$ ")
+		m.press("x")
+		m.see("x")
+		if strings.Contains(m.out.String(), "\x1b[999;1H") {
+			t.Errorf("%v shows %q", args, m.out)
+		}
+	}
+}
+
 // Who only watches is told so, with who has the session; keys ring the bell,
 // and Esc leads back from the command line.
 func TestATerminalSaysThatItWatches(t *testing.T) {

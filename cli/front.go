@@ -40,10 +40,12 @@ type front struct {
 	news    []string       // of a session that a command has made, to be told before its own output
 	ended   []session.View // what leaving has ended
 
-	greeted string // the session that greet was for
+	greeted string // the session that greet was for, or whose program begins and prints
+	passed  int    // how many lines came before that; see pass
+	hello   bool   // a greeting stands on the last row, until there is output
 
 	foreign atomic.Bool // the session has the size of another terminal
-	covers  atomic.Bool // a greeting stands on the screen
+	covers  atomic.Bool // a greeting stands on a full screen, until a key
 
 	mu      sync.Mutex              // guards the fields below
 	cancel  context.CancelCauseFunc // of what is shown; nil: nothing is
@@ -103,6 +105,9 @@ func (f *front) run(ctx context.Context, clear bool) error {
 		defer f.watchSignals()()
 		if clear {
 			f.repaint()
+		}
+		if f.mode == holds {
+			f.greeted = f.view.ID
 		}
 		return f.showAll(ctx)
 	})
@@ -224,6 +229,7 @@ func (f *front) take(e *session.Event) error {
 	f.tellNews(e)
 	switch e.Kind {
 	case session.KindOutput, session.KindBytes:
+		f.pass(e.Data)
 		f.modes.Write(e.Data)
 		f.at = session.FromOffset(e.Cursor)
 		return f.write(e.Data)

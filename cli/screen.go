@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -22,7 +24,7 @@ func (f *front) mar(text string) {
 		return
 	}
 	f.cover(text)
-	f.marred = true
+	f.marred, f.hello = true, false
 }
 
 // cover writes over the last row of the screen.
@@ -33,9 +35,9 @@ func (f *front) cover(text string) {
 
 // unmar takes the notice away.
 func (f *front) unmar() {
-	if f.marred {
+	if f.marred || f.hello {
 		f.tty.write(saveCursor + lastRow + normal + clearLine + restoreCursor)
-		f.marred = false
+		f.marred, f.hello = false, false
 	}
 }
 
@@ -87,13 +89,41 @@ func (f *front) tellNews(e *session.Event) {
 // programs would not find what they have drawn.
 func (f *front) tellArrival() { f.remark(f.greeting()) }
 
-// greet says the same to who only watches a full screen, which hides that line,
-// until a key.
+// greet says the same on the last row where that line is not to be seen any
+// more. On a screen that scrolls it stands below the cursor, until there is
+// output. A full screen has it for who only watches, until a key: for others
+// the program draws it anew, in their size.
 func (f *front) greet() {
-	if f.mode == watches && f.ask != nil && f.modes.AltScreen() && f.greeted != f.view.ID {
+	_, rows := f.tty.size()
+	full := f.modes.AltScreen()
+	switch {
+	case f.ask == nil || f.greeted == f.view.ID:
+		return
+	case full && f.mode == watches:
 		f.cover(f.greeting())
-		f.greeted = f.view.ID
 		f.covers.Store(true)
+	case !full && f.passed >= rows-1:
+		f.tty.write(rowBelow)
+		f.cover(f.greeting())
+		f.hello = true
+	}
+	f.greeted = f.view.ID
+}
+
+// pass makes way for output, and follows whether that has the line on arrival
+// scroll off the screen, or clears it.
+func (f *front) pass(p []byte) {
+	if f.hello {
+		f.unmar()
+	}
+	if f.ask == nil || f.greeted == f.view.ID {
+		return
+	}
+	f.passed += bytes.Count(p, []byte("\n"))
+	for _, clear := range []string{"\x1b[2J", "\x1b[J", "\x1bc"} {
+		if bytes.Contains(p, []byte(clear)) {
+			f.passed = math.MaxInt / 2
+		}
 	}
 }
 
@@ -140,7 +170,7 @@ func (f *front) repaint() {
 	if f.news == nil {
 		f.tellArrival()
 	}
-	f.modes, f.at, f.ran = session.Modes{}, session.Cursor{}, 0
+	f.modes, f.at, f.ran, f.passed = session.Modes{}, session.Cursor{}, 0, 0
 }
 
 // leave gives the terminal back as a shell expects it.
