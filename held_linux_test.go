@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
@@ -48,15 +47,6 @@ func reaches(t *testing.T, second, dir string) said {
 		t.Fatalf("session/load = %s, %+v; want -32010", r.result, r.err)
 	}
 	return said{1, "", r.err.Message}
-}
-
-func shown(t *testing.T, dir, ref string) (v session.View) {
-	t.Helper()
-	got := hold(t, dir, "", "show", "--json", ref)
-	if err := json.Unmarshal([]byte(got.Stdout), &v); err != nil {
-		t.Fatalf("show %s = %+v: %v", ref, got, err)
-	}
-	return v
 }
 
 // Two processes never have one session, whichever they are: the second is told
