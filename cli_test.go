@@ -32,6 +32,15 @@ func hold(t *testing.T, dir, stdin string, args ...string) said {
 	return holdBy(t, buildHoldfast(t), dir, stdin, args...)
 }
 
+func shown(t *testing.T, dir, ref string) (v session.View) {
+	t.Helper()
+	got := hold(t, dir, "", "show", "--json", ref)
+	if err := json.Unmarshal([]byte(got.Stdout), &v); err != nil {
+		t.Fatalf("show %s = %+v: %v", ref, got, err)
+	}
+	return v
+}
+
 // holdBy is hold with another program, which runs it elsewhere.
 func holdBy(t *testing.T, exe, dir, stdin string, args ...string) said {
 	t.Helper()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"holdfast/cli"
-	"holdfast/session"
 )
 
 // binDir is where built has built, if it has. TestMain removes it.
@@ -149,13 +147,4 @@ func eventually(tb testing.TB, what string, ok func() bool) {
 			tb.Fatalf("%s never came", what)
 		}
 	}
-}
-
-func shown(t *testing.T, dir, ref string) (v session.View) {
-	t.Helper()
-	got := hold(t, dir, "", "show", "--json", ref)
-	if err := json.Unmarshal([]byte(got.Stdout), &v); err != nil {
-		t.Fatalf("show %s = %+v: %v", ref, got, err)
-	}
-	return v
 }
