@@ -48,6 +48,7 @@ func TestATerminalSaysWhereItIsBelow(t *testing.T) {
 	ts := startServerProcess(t, "", dir).client(t)
 	for name, script := range map[string]string{"long": "seq 29; printf '$ '; exec cat", "cleared": `printf '\033[H\033[2J$ '; exec cat`} {
 		id := create(ts, name, script).ID[:8]
+		ts.do("POST", "/sessions/"+id+"/resize", `{"cols":100,"rows":30}`)
 		eventually(t, "its prompt", func() bool { return strings.HasSuffix(hold(t, dir, "", "export", "--raw", id).Stdout, "$ ") })
 		m := holdfastOnTerminal(t, dir, "attach", name)
 		m.see("$ \n\x1b[A\x1b7\x1b[999;1H\x1b[0m\x1b[7m this is " + id + " " + name + opens + " \x1b[0m\x1b[K\x1b8")
@@ -63,6 +64,14 @@ func TestATerminalSaysWhereItIsBelow(t *testing.T) {
 			t.Errorf("%s: the last row is written %d times, want it once and cleared once: %q", name, n, m.out)
 		}
 	}
+	// The answer of a shell to the size of this terminal takes nothing away.
+	id := create(ts, "redraws", `trap 'printf "\r\033[Knew size"' WINCH; printf '\033[H\033[2J$ '; while :; do read line && echo "got $line"; done`).ID[:8]
+	eventually(t, "its prompt", func() bool { return strings.HasSuffix(hold(t, dir, "", "export", "--raw", id).Stdout, "$ ") })
+	m := holdfastOnTerminal(t, dir, "attach", id)
+	m.see("new size")
+	m.until("a greeting behind it", func() bool {
+		return strings.HasSuffix(m.out.String(), " this is "+id+" redraws"+opens+" \x1b[0m\x1b[K\x1b8")
+	})
 	short := create(ts, "short", "seq 28; printf '$ '; exec cat").ID
 	eventually(t, "its prompt", func() bool { return strings.HasSuffix(hold(t, dir, "", "export", "--raw", short).Stdout, "$ ") })
 	for _, args := range [][]string{{"attach", "short"}, {"run", "--", "sh", "-c", "seq 99; printf '$ '; exec cat"}} {

@@ -43,6 +43,7 @@ type front struct {
 	greeted string // the session that greet was for, or whose program begins and prints
 	passed  int    // how many lines came before that; see pass
 	hello   bool   // a greeting stands on the last row, until there is output
+	redraws bool   // the program was given another size, and may draw what it has again
 
 	foreign atomic.Bool // the session has the size of another terminal
 	covers  atomic.Bool // a greeting stands on a full screen, until a key
@@ -195,6 +196,8 @@ func (f *front) show(ctx context.Context) error {
 	}
 	defer stream.Close()
 	f.answers, f.replay = false, session.Replay{}
+	cols, rows := f.tty.size()
+	f.redraws = f.mode != watches && (int(f.view.Cols) != cols || int(f.view.Rows) != rows)
 	f.resize()
 	id := f.view.ID
 	for typed := false; ; {
@@ -229,10 +232,9 @@ func (f *front) take(e *session.Event) error {
 	f.tellNews(e)
 	switch e.Kind {
 	case session.KindOutput, session.KindBytes:
-		f.pass(e.Data)
 		f.modes.Write(e.Data)
 		f.at = session.FromOffset(e.Cursor)
-		return f.write(e.Data)
+		return f.pass(e.Data)
 	case session.KindRun: // what the run before left on is no longer wanted
 		reset := f.modes.Reset()
 		f.modes = session.Modes{}

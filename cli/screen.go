@@ -91,7 +91,7 @@ func (f *front) tellArrival() { f.remark(f.greeting()) }
 
 // greet says the same on the last row where that line is not to be seen any
 // more. On a screen that scrolls it stands below the cursor, until there is
-// output. A full screen has it for who only watches, until a key: for others
+// output that is more than the program's answer to another size. A full screen has it for who only watches, until a key: for others
 // the program draws it anew, in their size.
 func (f *front) greet() {
 	_, rows := f.tty.size()
@@ -103,28 +103,38 @@ func (f *front) greet() {
 		f.cover(f.greeting())
 		f.covers.Store(true)
 	case !full && f.passed >= rows-1:
-		f.tty.write(rowBelow)
-		f.cover(f.greeting())
-		f.hello = true
+		f.greetBelow()
 	}
 	f.greeted = f.view.ID
 }
 
-// pass makes way for output, and follows whether that has the line on arrival
-// scroll off the screen, or clears it.
-func (f *front) pass(p []byte) {
+func (f *front) greetBelow() {
+	f.tty.write(rowBelow)
+	f.cover(f.greeting())
+	f.hello = true
+}
+
+// pass passes output on, which takes a greeting away. It follows whether that
+// has the line on arrival scroll off the screen, or clears it.
+func (f *front) pass(p []byte) error {
+	again := f.hello && f.redraws && !f.modes.AltScreen()
 	if f.hello {
 		f.unmar()
 	}
-	if f.ask == nil || f.greeted == f.view.ID {
-		return
-	}
-	f.passed += bytes.Count(p, []byte("\n"))
-	for _, clear := range []string{"\x1b[2J", "\x1b[J", "\x1bc"} {
-		if bytes.Contains(p, []byte(clear)) {
-			f.passed = math.MaxInt / 2
+	if f.ask != nil && f.greeted != f.view.ID {
+		f.passed += bytes.Count(p, []byte("\n"))
+		for _, clear := range []string{"\x1b[2J", "\x1b[J", "\x1bc"} {
+			if bytes.Contains(p, []byte(clear)) {
+				f.passed = math.MaxInt / 2
+			}
 		}
 	}
+	err := f.write(p)
+	if again {
+		f.redraws = false
+		f.greetBelow()
+	}
+	return err
 }
 
 func (f *front) greeting() string {
