@@ -20,7 +20,7 @@ func TestShowListsTheTurns(t *testing.T) {
 	hold(t, dir, "", "send", "it", "--enter", long)
 	ts.awaitOutput(id, long+"\r\n"+long+"\r\n")
 	hold(t, dir, "", "send", "it", "--enter", "")
-	want := said{Stdout: fmt.Sprintf("TURN TIME OFFSET INPUT 1 AGO 7 %s 2 AGO 257 (empty or hidden)", long)}
+	want := said{Stdout: fmt.Sprintf("TURN TIME OFFSET INPUT 1 AGO 7 %s 2 AGO 257 (no text)", long)}
 	object := said{Stdout: strings.TrimSpace(ts.do("GET", "/sessions/it/turns", "").body)}
 	if !strings.Contains(object.Stdout, `"preview":""`) {
 		t.Errorf("the turns are %s, want an empty one", object.Stdout)

@@ -53,13 +53,13 @@ func joined(ctx context.Context, h host, words []string) (session.View, error) {
 	if len(words) > 0 {
 		v, err := h.find(ctx, words[0])
 		if err != nil {
-			return v, explain(words[0], err)
+			return v, Explain(words[0], err)
 		}
 		if isOwn(&v) {
 			return v, ownError(&v)
 		}
 		if !goesOn(&v) {
-			return v, explain(words[0], notLive(h))
+			return v, Explain(words[0], notLive(h))
 		}
 		return v, nil
 	}

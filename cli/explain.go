@@ -25,11 +25,7 @@ func notLive(h host) error {
 
 // Explain says to the person at the terminal what is wrong with a session that
 // was called ref, and what to do. A nil error stays one.
-func Explain(ref string, err error) error { return explain(ref, err) }
-
-// explain says to the person at the terminal what is wrong with a session that
-// was called ref, and what to do.
-func explain(ref string, err error) error {
+func Explain(ref string, err error) error {
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
 		return fmt.Errorf("%w; close it there", e)
 	}

@@ -49,14 +49,14 @@ byte for byte. FILE is replaced when the export is whole. With -o, --json prints
 	defer ctl.Close()
 	id, err := ctl.Resolve(words[0])
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	e := export{ctl: ctl, id: id, progress: showProgress(stderr, file != "" || isRegular(stdout))}
 	for e.format = range formats {
 	}
 	err = writeTo(file, stdout, func(w io.Writer) error { return e.write(ctx, w) })
 	if err != nil || !c.json {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	return PrintJSON(stdout, map[string]any{"id": id, "format": e.format, "file": file, "bytes": e.written, "missing": e.missing})
 }

@@ -192,7 +192,7 @@ func (f *front) show(ctx context.Context) error {
 	}
 	stream, err := f.h.stream(ctx, f.view.ID, f.at, f.tty.interactive() && f.mode != watches)
 	if err != nil {
-		return explain(f.view.ID, err)
+		return Explain(f.view.ID, err)
 	}
 	defer stream.Close()
 	f.answers, f.replay = false, session.Replay{}

@@ -50,7 +50,7 @@ func (f *front) cmdResume(ctx context.Context, args []string) (move, error) {
 		return stay, fmt.Errorf("there is no session %.64q; %s", args[0], DidYouMean(args[0], f.sessionWords(ctx), "/sessions lists them"))
 	}
 	if err != nil {
-		return stay, explain(args[0], err)
+		return stay, Explain(args[0], err)
 	}
 	return f.goTo(ctx, &v)
 }
@@ -67,7 +67,7 @@ func (f *front) goTo(ctx context.Context, v *session.View) (move, error) {
 			return stay, fmt.Errorf("%w; close it there, or join it from another terminal with holdfast attach %s", e, shortID(v))
 		}
 		if err != nil && !errors.Is(err, session.ErrLive) {
-			return stay, explain(v.ID, err)
+			return stay, Explain(v.ID, err)
 		}
 		if err == nil {
 			v, f.greeted = &started, started.ID
@@ -97,7 +97,7 @@ func (f *front) cmdSwitch(ctx context.Context, args []string) (move, error) {
 // moved shows the session that a command has made.
 func (f *front) moved(v session.View, err error) (move, error) {
 	if err != nil {
-		return stay, explain(f.view.ID, err)
+		return stay, Explain(f.view.ID, err)
 	}
 	f.news = []string{fmt.Sprintf("this is %s; /resume %s leads back", shortLabel(&v), shortID(&f.view))}
 	f.view, f.greeted = v, v.ID
@@ -156,7 +156,7 @@ func (f *front) cmdRewind(ctx context.Context, args []string) (move, error) {
 	}
 	if old.Live {
 		if _, err := f.h.stop(ctx, old.ID); err != nil {
-			f.news = append(f.news, shortLabel(&old)+" goes on: "+explain(old.ID, err).Error())
+			f.news = append(f.news, shortLabel(&old)+" goes on: "+Explain(old.ID, err).Error())
 		}
 	}
 	return next, nil
@@ -168,7 +168,7 @@ const shownTurns = 20
 func (f *front) listTurns(ctx context.Context) error {
 	turns, err := f.h.turns(ctx, f.view.ID)
 	if err != nil {
-		return explain(f.view.ID, err)
+		return Explain(f.view.ID, err)
 	}
 	if len(turns) == 0 {
 		return errors.New("nothing was entered in this session yet, so there is no turn to go back to")

@@ -62,7 +62,7 @@ Starts the program of a session that has none again, on the store's server. What
 	defer server.close()
 	v, err := server.find(ctx, words[0])
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	started, err := server.start(ctx, v.ID)
 	if err != nil {
@@ -98,7 +98,7 @@ Without a server the copy is made and no program is started: holdfast run --resu
 	defer b.close()
 	v, err := b.find(ctx, words[0])
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	var made session.View
 	if here, ok := b.(local); ok {
@@ -110,7 +110,7 @@ Without a server the copy is made and no program is started: holdfast run --resu
 		return fmt.Errorf("%w; holdfast show %s --turns lists what was entered", err, commandText(words))
 	}
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	tellTwin(ctx, b, &made, stderr)
 	return c.printID(stdout, &made)
@@ -165,5 +165,5 @@ func joinable(ref string, err error) error {
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
 		return fmt.Errorf("%w; close it there, or join it with holdfast attach %s", e, commandText([]string{ref}))
 	}
-	return explain(ref, err)
+	return Explain(ref, err)
 }

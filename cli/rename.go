@@ -37,7 +37,7 @@ with a dash comes behind "--".`).withJSON()
 		v, err = b.rename(ctx, v.ID, words[1])
 	}
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	tellTwin(ctx, b, &v, stderr)
 	switch {

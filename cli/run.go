@@ -134,7 +134,7 @@ func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err 
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
 		return 0, fmt.Errorf("%w; close it there, join it with holdfast attach %s, or add --copy to go on in a copy", e, old.ID)
 	}
-	return start, explain(old.ID, err)
+	return start, Explain(old.ID, err)
 }
 
 // target is the session that the command line means.
@@ -142,10 +142,10 @@ func (r *runCommand) target(ctl *session.Controller) (session.View, error) {
 	if r.resume != "" {
 		id, err := ctl.Resolve(r.resume)
 		if err != nil {
-			return session.View{}, explain(r.resume, err)
+			return session.View{}, Explain(r.resume, err)
 		}
 		v, err := ctl.Get(id)
-		return v, explain(r.resume, err)
+		return v, Explain(r.resume, err)
 	}
 	views, err := ctl.List(session.Filter{})
 	if err != nil {

@@ -43,14 +43,14 @@ TEXT that begins with a dash comes behind "--".`).withJSON()
 	defer b.close()
 	v, err := b.find(ctx, words[0])
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	receipt, err := b.input(ctx, v.ID, in, stream)
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
 		return fmt.Errorf("%w; type there, or watch it with holdfast attach %s", e, commandText(words[:1]))
 	}
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	if receipt.Written == 0 {
 		return errors.New("there was nothing to type: standard input is empty; --enter presses Enter")

@@ -30,7 +30,7 @@ go on below, and what was entered is cut.`).withJSON()
 	defer b.close()
 	v, err := b.find(ctx, words[0])
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	if *turns {
 		return c.showTurns(ctx, b, words[0], v.ID, stdout)
@@ -45,7 +45,7 @@ go on below, and what was entered is cut.`).withJSON()
 func (c *command) showTurns(ctx context.Context, h host, ref, id string, stdout io.Writer) error {
 	turns, err := h.turns(ctx, id)
 	if err != nil {
-		return explain(ref, err)
+		return Explain(ref, err)
 	}
 	if c.json {
 		return PrintJSON(stdout, map[string]any{"turns": turns})
@@ -53,7 +53,7 @@ func (c *command) showTurns(ctx context.Context, h host, ref, id string, stdout 
 	t := table{{"TURN", "TIME", "OFFSET", "INPUT"}}
 	now := time.Now()
 	for _, turn := range turns {
-		t = append(t, []string{strconv.Itoa(turn.Turn), ago(&turn.Time, now), strconv.FormatInt(turn.At, 10), cmp.Or(Plain(turn.Preview), "(empty or hidden)")})
+		t = append(t, []string{strconv.Itoa(turn.Turn), ago(&turn.Time, now), strconv.FormatInt(turn.At, 10), cmp.Or(Plain(turn.Preview), "(no text)")})
 	}
 	return t.print(screenOf(stdout), func(int, int) string { return "" })
 }

@@ -28,7 +28,7 @@ Ends the program of a session. The session stays, with its output. One without a
 		v, err = b.stop(ctx, v.ID)
 	}
 	if err != nil {
-		return explain(words[0], err)
+		return Explain(words[0], err)
 	}
 	if c.json || v.State != "interrupted" {
 		return c.printState(stdout, &v)
@@ -57,7 +57,7 @@ another process holds is left alone.`).withJSON()
 	for _, ref := range words {
 		v, err := b.find(ctx, ref)
 		if err != nil {
-			return explain(ref, err)
+			return Explain(ref, err)
 		}
 		if !seen[v.ID] {
 			seen[v.ID] = true
@@ -89,7 +89,7 @@ func removeAll(ctx context.Context, h host, views []session.View, p *progress, d
 		failed := h.remove(ctx, v.ID)
 		p.clear()
 		if failed != nil {
-			failed = explain(v.ID, failed)
+			failed = Explain(v.ID, failed)
 			if len(views) > 1 {
 				failed = fmt.Errorf("%s: %w", label(v), failed)
 			}

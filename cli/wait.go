@@ -85,16 +85,16 @@ func (c *command) ask(ctx context.Context, ref string, w waitFor) (r session.Wai
 	defer b.close()
 	v, err := b.find(ctx, ref)
 	if err != nil {
-		return r, explain(ref, err)
+		return r, Explain(ref, err)
 	}
 	if v.State == session.Unreadable {
-		return r, explain(ref, store.ErrDamaged)
+		return r, Explain(ref, store.ErrDamaged)
 	}
 	r, err = b.wait(ctx, v.ID, w)
 	if errors.Is(err, session.ErrPastEnd) {
 		return r, pastEnd(w.from, v.Cursor)
 	}
-	return r, explain(ref, err)
+	return r, Explain(ref, err)
 }
 
 func pastEnd(from string, end int64) error {
