@@ -91,8 +91,9 @@ func (f *front) tellArrival() { f.remark(f.greeting()) }
 
 // greet says the same on the last row where that line is not to be seen any
 // more. On a screen that scrolls it stands below the cursor, until there is
-// output that is more than the program's answer to another size. A full screen has it for who only watches, until a key: for others
-// the program draws it anew, in their size.
+// output that is more than the program's answer to another size. A full screen
+// has it for who only watches, until a key: for others the program draws it
+// anew, in their size.
 func (f *front) greet() {
 	_, rows := f.tty.size()
 	full := f.modes.AltScreen()
