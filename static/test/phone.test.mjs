@@ -25,8 +25,8 @@ phoneTest('the key bar has what an on-screen keyboard has not, and leaves that o
   const focused = () => page.evaluate(() => document.activeElement.className);
   await page.tap('#pane');
   assert.match(await focused(), /xterm-helper-textarea/);
-  await page.keyboard.type('cat -v\n');
-  await see(page, /^\$ cat -v$/);
+  await page.keyboard.type('echo ready; cat -v\n');
+  await see(page, /^ready$/); // and the shell reads no more
   for (const key of ['Escape', 'Tab', 'ArrowUp', 'ArrowDown', 'ArrowRight', 'ArrowLeft', 'Control']) {
     await page.tap(`#keys [data-key=${key}]`);
     assert.match(await focused(), /xterm-helper-textarea/, key);
