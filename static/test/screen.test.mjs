@@ -63,8 +63,8 @@ shellTest('what is typed when the program has just gone, or another process has 
 });
 
 shellTest('a line that the kernel would cut is refused with the reason', async ({ server, page, id }) => {
-  await page.keyboard.type('cat > taken\n');
-  await see(page, /^\$ cat > taken$/);
+  await page.keyboard.type('echo ready; cat > taken\n');
+  await see(page, /^ready$/); // and the shell reads no more
   await page.waitForFunction(() => window.holdfast?.screen?.pending === 0);
   await page.evaluate(() => window.holdfast.screen.paste('x'.repeat(5000)));
   await page.waitForSelector('.notice');
