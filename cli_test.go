@@ -282,6 +282,7 @@ func TestASessionOfANewerVersion(t *testing.T) {
 		{[]string{"show", id}, 0, "written by a newer holdfast (version 99)"},
 		{[]string{"stop", id}, 1, refused},
 		{[]string{"wait", id}, 1, refused},
+		{[]string{"attach", id}, 1, refused},
 		{[]string{"send", id, "x"}, 1, refused},
 		{[]string{"export", id, "--cast"}, 1, refused},
 		{[]string{"export", id, "--raw"}, 1, "the output of the session cannot be read: no such file or directory"},

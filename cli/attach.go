@@ -59,7 +59,7 @@ func joined(ctx context.Context, h host, words []string) (session.View, error) {
 			return v, ownError(&v)
 		}
 		if !goesOn(&v) {
-			return v, Explain(words[0], notLive(h))
+			return v, Explain(words[0], notLive(h, &v))
 		}
 		return v, nil
 	}

@@ -16,7 +16,10 @@ import (
 var errNotServed = errors.New("no program runs in the session, and no server has the store")
 
 // notLive is why a session without a program cannot be used.
-func notLive(h host) error {
+func notLive(h host, v *session.View) error {
+	if v.State == session.Unreadable {
+		return store.ErrDamaged
+	}
 	if _, ok := h.(local); ok {
 		return errNotServed
 	}
