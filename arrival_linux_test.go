@@ -72,6 +72,19 @@ func TestATerminalSaysWhereItIsBelow(t *testing.T) {
 	m.until("a greeting behind it", func() bool {
 		return strings.HasSuffix(m.out.String(), " this is "+id+" redraws"+opens+" \x1b[0m\x1b[K\x1b8")
 	})
+	// In another size something else may stand on the last row by then.
+	other := create(ts, "other", "seq 29; printf '$ '; exec cat").ID[:8]
+	eventually(t, "its prompt", func() bool { return strings.HasSuffix(hold(t, dir, "", "export", "--raw", other).Stdout, "$ ") })
+	m = holdfastOnTerminal(t, dir, "attach", other)
+	m.see(" \x1b[0m\x1b[K\x1b8")
+	m.resize(90, 20)
+	eventually(t, "the size of the terminal", func() bool { return shown(t, dir, other).Rows == 20 })
+	m.press("x")
+	m.see("\x1b[2J\x1b[H[this is " + other + " other" + opens + "]\r\n1\r\n")
+	m.see("$ x")
+	if n := strings.Count(m.out.String(), "\x1b[999;1H"); n != 1 {
+		t.Errorf("the last row is written %d times, want it once: %q", n, m.out)
+	}
 	short := create(ts, "short", "seq 28; printf '$ '; exec cat").ID
 	eventually(t, "its prompt", func() bool { return strings.HasSuffix(hold(t, dir, "", "export", "--raw", short).Stdout, "$ ") })
 	for _, args := range [][]string{{"attach", "short"}, {"run", "--", "sh", "-c", "seq 99; printf '$ '; exec cat"}} {

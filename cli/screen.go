@@ -29,16 +29,23 @@ func (f *front) mar(text string) {
 
 // cover writes over the last row of the screen.
 func (f *front) cover(text string) {
+	f.covered[0], f.covered[1] = f.tty.size()
 	text = cut(" "+Plain(text)+" ", f.width())
 	f.tty.write(saveCursor + lastRow + normal + reverse + text + normal + clearLine + restoreCursor)
 }
 
-// unmar takes the notice away.
-func (f *front) unmar() {
-	if f.marred || f.hello {
-		f.tty.write(saveCursor + lastRow + normal + clearLine + restoreCursor)
-		f.marred, f.hello = false, false
+// unmar takes the notice away. It fails with errRepaint where the terminal has
+// another size by now: what stands on the last row may be the session's.
+func (f *front) unmar() error {
+	if !f.marred && !f.hello {
+		return nil
 	}
+	f.marred, f.hello = false, false
+	if cols, rows := f.tty.size(); f.covered != [2]int{cols, rows} {
+		return errRepaint
+	}
+	f.tty.write(saveCursor + lastRow + normal + clearLine + restoreCursor)
+	return nil
 }
 
 func (f *front) tellGap(e *session.Event) {
@@ -120,7 +127,9 @@ func (f *front) greetBelow() {
 func (f *front) pass(p []byte) error {
 	again := f.hello && f.redraws && !f.modes.AltScreen()
 	if f.hello {
-		f.unmar()
+		if err := f.unmar(); err != nil {
+			return err
+		}
 	}
 	if f.ask != nil && f.greeted != f.view.ID {
 		f.passed += bytes.Count(p, []byte("\n"))
