@@ -249,3 +249,19 @@ func TestAttachLosesNothingOverRestarts(t *testing.T) {
 		t.Errorf("the program began %d times, want %d", n, kills)
 	}
 }
+
+// How a session ended stands on a line of its own, also behind a prompt.
+func TestAttachTellsTheEndOnALine(t *testing.T) {
+	dir := shortStore(t)
+	ts := startServerProcess(t, "", dir).client(t)
+	for _, prompt := range []string{"ready$ ", `ready\n`} {
+		id := create(ts, "", "printf '"+prompt+"'; exec cat").ID
+		m := holdfastOnTerminal(t, dir, "attach", id)
+		m.see("ready")
+		must[session.View](ts, ts.do("POST", "/sessions/"+id+"/stop", ""), 200)
+		m.see("[" + id[:8] + " is stopped, with signal HUP]\r\n")
+		if _, end, _ := strings.Cut(m.out.String(), "ready"); strings.Count(end, "\n") != 2 {
+			t.Errorf("behind %q there is %q", prompt, end)
+		}
+	}
+}

@@ -43,6 +43,9 @@ command line; /detach leaves. A session that another process has, such as holdfa
 	}
 	err = f.run(ctx, true)
 	if f.tty.shown && !f.tty.stuck.Load() {
+		if f.inLine {
+			f.tty.write("\r\n")
+		}
 		tellLeft(stderr, &f.view)
 	}
 	return err

@@ -69,7 +69,7 @@ func (f *front) commandLine(ctx context.Context, message string) (left bool, err
 	f.tty.write(leaveAlternate)
 	switch {
 	case next == quit:
-		f.modes = session.Modes{}
+		f.modes, f.inLine = session.Modes{}, false
 		f.tty.write("\r\n")
 		return true, err
 	case f.view.ID != shown || full:

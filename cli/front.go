@@ -43,6 +43,7 @@ type front struct {
 	greeted string // the session that greet was for, or whose program begins and prints
 	passed  int    // how many lines came before that; see pass
 	hello   bool   // a greeting stands on the last row, until there is output
+	inLine  bool   // the output so far ends within a line
 	covered [2]int // size of the terminal whose last row was written over
 	redraws bool   // the program was given another size, and may draw what it has again
 

@@ -139,6 +139,7 @@ func (f *front) pass(p []byte) error {
 			}
 		}
 	}
+	f.inLine = !bytes.HasSuffix(p, []byte("\n"))
 	err := f.write(p)
 	if again {
 		f.redraws = false
@@ -190,7 +191,7 @@ func (f *front) repaint() {
 	if f.news == nil {
 		f.tellArrival()
 	}
-	f.modes, f.at, f.ran, f.passed = session.Modes{}, session.Cursor{}, 0, 0
+	f.modes, f.at, f.ran, f.passed, f.inLine = session.Modes{}, session.Cursor{}, 0, 0, false
 }
 
 // leave gives the terminal back as a shell expects it.
