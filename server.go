@@ -45,6 +45,7 @@ type route struct {
 	pattern string
 	answer  handlerFunc
 	query   []string // parameters that it has, all of which may be left out
+	keyed   bool     // takes an Idempotency-Key
 	public  bool     // needs no token, and takes any query; must not give away anything
 }
 
@@ -67,7 +68,7 @@ func (s *server) routes() []route {
 		{pattern: "POST /fork", answer: s.postFork},
 		{pattern: "POST /switch", answer: s.postSwitch},
 		{pattern: "POST /stop", answer: s.postStop},
-		{pattern: "POST /input", answer: s.postInput, query: inputQuery},
+		{pattern: "POST /input", answer: s.postInput, query: inputQuery, keyed: true},
 		{pattern: "POST /resize", answer: s.postResize},
 		{pattern: "POST /signal", answer: s.postSignal},
 		{pattern: "GET /events", answer: s.getEvents, query: eventsQuery},
@@ -81,7 +82,7 @@ func (s *server) routes() []route {
 		{pattern: "POST /sessions/{id}/fork", answer: s.forkSession},
 		{pattern: "POST /sessions/{id}/switch", answer: s.postSwitch},
 		{pattern: "POST /sessions/{id}/stop", answer: s.postStop},
-		{pattern: "POST /sessions/{id}/input", answer: s.postInput, query: inputQuery},
+		{pattern: "POST /sessions/{id}/input", answer: s.postInput, query: inputQuery, keyed: true},
 		{pattern: "POST /sessions/{id}/resize", answer: s.postResize},
 		{pattern: "POST /sessions/{id}/signal", answer: s.postSignal},
 		{pattern: "GET /sessions/{id}/events", answer: s.getEvents, query: eventsQuery},

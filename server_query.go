@@ -11,7 +11,8 @@ import (
 )
 
 // strict refuses a query that the route would not do as it was meant: one that
-// cannot be read, and a parameter that the route does not have, or twice.
+// cannot be read, and a parameter that the route does not have, or twice. So it
+// is with an Idempotency-Key where it would do nothing.
 func (rt route) strict(w http.ResponseWriter, r *http.Request) error {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -24,6 +25,9 @@ func (rt route) strict(w http.ResponseWriter, r *http.Request) error {
 		if len(q[name]) > 1 {
 			return malformed("%s stands twice in the query; give it once", name)
 		}
+	}
+	if !rt.keyed && r.Header.Get("Idempotency-Key") != "" {
+		return malformed("only input takes an Idempotency-Key; to make a session once, give it a name, and look with GET /sessions/NAME before you try again")
 	}
 	return rt.answer(w, r)
 }

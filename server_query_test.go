@@ -7,8 +7,8 @@ import (
 )
 
 // A query is done as it was meant, or not at all: a parameter that is ignored
-// looks like one that works.
-func TestEveryRouteRefusesWhatItsQueryDoesNotHave(t *testing.T) {
+// looks like one that works, as does a key.
+func TestEveryRouteRefusesWhatItDoesNotHave(t *testing.T) {
 	ts := startServer(t, nil)
 	for _, rt := range ts.s.routes() {
 		method, path, _ := strings.Cut(rt.pattern, " ")
@@ -32,6 +32,13 @@ func TestEveryRouteRefusesWhatItsQueryDoesNotHave(t *testing.T) {
 			if !strings.Contains(p.Detail, detail) {
 				t.Errorf("%s%s: detail = %q, want it to have %q", rt.pattern, query, p.Detail, detail)
 			}
+		}
+		if strings.HasSuffix(path, "/input") {
+			continue
+		}
+		p := wantProblem(t, ts.do(method, path, "", "Idempotency-Key", "k1"), http.StatusBadRequest, "malformed-request")
+		if want := "only input takes an Idempotency-Key; to make a session once, "; !strings.HasPrefix(p.Detail, want) {
+			t.Errorf("%s with a key: detail = %q, want it to begin with %q", rt.pattern, p.Detail, want)
 		}
 	}
 	for path, want := range map[string]string{
