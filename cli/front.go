@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,22 +34,17 @@ type front struct {
 	modes   session.Modes  // what that has made of the terminal
 	replay  session.Replay // what it has had since it fell behind
 	answers bool           // it answers what the program asks
+	inLine  bool           // the output so far ends within a line
 	marred  bool           // a notice stands on the screen
+	covered [2]int         // size of the terminal whose last row has it
 	told    string         // the last notice, where there is no screen
 	ran     int            // the last run that was told of on the screen; 0: none
 	cleared bool           // the screen is to be empty after the command line
 	news    []string       // of a session that a command has made, to be told before its own output
 	ended   []session.View // what leaving has ended
-
-	greeted string // the session that greet was for, or whose program begins and prints
-	passed  int    // how many lines came before that; see pass
-	hello   bool   // a greeting stands on the last row, until there is output
-	inLine  bool   // the output so far ends within a line
-	covered [2]int // size of the terminal whose last row was written over
-	redraws bool   // the program was given another size, and may draw what it has again
+	refused bool           // a key was, and who typed it was told why
 
 	foreign atomic.Bool // the session has the size of another terminal
-	covers  atomic.Bool // a greeting stands on a full screen, until a key
 
 	mu      sync.Mutex              // guards the fields below
 	cancel  context.CancelCauseFunc // of what is shown; nil: nothing is
@@ -92,6 +88,7 @@ var (
 	errSuspend = errors.New("suspended")
 	errRepaint = errors.New("the screen is to be painted again")
 	errGone    = errors.New("the terminal is gone")
+	errWatches = errors.New("a key was pressed where nothing is typed")
 )
 
 // run shows f.view from f.at on, or from the end of its log on a clear screen,
@@ -108,9 +105,6 @@ func (f *front) run(ctx context.Context, clear bool) error {
 		defer f.watchSignals()()
 		if clear {
 			f.repaint()
-		}
-		if f.mode == holds {
-			f.greeted = f.view.ID
 		}
 		return f.showAll(ctx)
 	})
@@ -140,6 +134,8 @@ func (f *front) showAll(ctx context.Context) error {
 			f.repaint()
 			continue
 		case errors.Is(err, errCommand):
+		case errors.Is(err, errWatches):
+			message = f.whyWatches()
 		case err == io.EOF:
 			f.seeEnd(ctx)
 			if f.done(ctx) {
@@ -198,8 +194,6 @@ func (f *front) show(ctx context.Context) error {
 	}
 	defer stream.Close()
 	f.answers, f.replay = false, session.Replay{}
-	cols, rows := f.tty.size()
-	f.redraws = f.mode != watches && (int(f.view.Cols) != cols || int(f.view.Rows) != rows)
 	f.resize()
 	id := f.view.ID
 	for typed := false; ; {
@@ -236,7 +230,8 @@ func (f *front) take(e *session.Event) error {
 	case session.KindOutput, session.KindBytes:
 		f.modes.Write(e.Data)
 		f.at = session.FromOffset(e.Cursor)
-		return f.pass(e.Data)
+		f.inLine = !bytes.HasSuffix(e.Data, []byte("\n"))
+		return f.write(e.Data)
 	case session.KindRun: // what the run before left on is no longer wanted
 		reset := f.modes.Reset()
 		f.modes = session.Modes{}
@@ -264,8 +259,6 @@ func (f *front) take(e *session.Event) error {
 		case f.marred:
 			return errRepaint
 		}
-	case session.KindLive:
-		f.greet()
 	case kindAway:
 		f.mar("the server is away; this goes on when it is back")
 	case session.KindEnd:

@@ -70,7 +70,7 @@ func (f *front) goTo(ctx context.Context, v *session.View) (move, error) {
 			return stay, Explain(v.ID, err)
 		}
 		if err == nil {
-			v, f.greeted = &started, started.ID
+			v = &started
 		}
 	}
 	f.view, f.news = *v, nil
@@ -100,7 +100,7 @@ func (f *front) moved(v session.View, err error) (move, error) {
 		return stay, Explain(f.view.ID, err)
 	}
 	f.news = []string{fmt.Sprintf("this is %s; /resume %s leads back", shortLabel(&v), shortID(&f.view))}
-	f.view, f.greeted = v, v.ID
+	f.view = v
 	return goBack, nil
 }
 

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 	"sync"
@@ -23,12 +21,7 @@ func (f *front) mar(text string) {
 		}
 		return
 	}
-	f.cover(text)
-	f.marred, f.hello = true, false
-}
-
-// cover writes over the last row of the screen.
-func (f *front) cover(text string) {
+	f.marred = true
 	f.covered[0], f.covered[1] = f.tty.size()
 	text = cut(" "+Plain(text)+" ", f.width())
 	f.tty.write(saveCursor + lastRow + normal + reverse + text + normal + clearLine + restoreCursor)
@@ -37,10 +30,10 @@ func (f *front) cover(text string) {
 // unmar takes the notice away. It fails with errRepaint where the terminal has
 // another size by now: what stands on the last row may be the session's.
 func (f *front) unmar() error {
-	if !f.marred && !f.hello {
+	if !f.marred {
 		return nil
 	}
-	f.marred, f.hello = false, false
+	f.marred = false
 	if cols, rows := f.tty.size(); f.covered != [2]int{cols, rows} {
 		return errRepaint
 	}
@@ -94,67 +87,19 @@ func (f *front) tellNews(e *session.Event) {
 // tellArrival says which session somebody has come to, and what can be done
 // there. It stands before the session's output: between that and what follows,
 // programs would not find what they have drawn.
-func (f *front) tellArrival() { f.remark(f.greeting()) }
-
-// greet says the same on the last row where that line is not to be seen any
-// more. On a screen that scrolls it stands below the cursor, until there is
-// output that is more than the program's answer to another size. A full screen
-// has it for who only watches, until a key: for others the program draws it
-// anew, in their size.
-func (f *front) greet() {
-	_, rows := f.tty.size()
-	full := f.modes.AltScreen()
-	switch {
-	case f.ask == nil || f.greeted == f.view.ID:
-		return
-	case full && f.mode == watches:
-		f.cover(f.greeting())
-		f.covers.Store(true)
-	case !full && f.passed >= rows-1:
-		f.greetBelow()
-	}
-	f.greeted = f.view.ID
-}
-
-func (f *front) greetBelow() {
-	f.tty.write(rowBelow)
-	f.cover(f.greeting())
-	f.hello = true
-}
-
-// pass passes output on, which takes a greeting away. It follows whether that
-// has the line on arrival scroll off the screen, or clears it.
-func (f *front) pass(p []byte) error {
-	again := f.hello && f.redraws && !f.modes.AltScreen()
-	if f.hello {
-		if err := f.unmar(); err != nil {
-			return err
-		}
-	}
-	if f.ask != nil && f.greeted != f.view.ID {
-		f.passed += bytes.Count(p, []byte("\n"))
-		for _, clear := range []string{"\x1b[2J", "\x1b[J", "\x1bc"} {
-			if bytes.Contains(p, []byte(clear)) {
-				f.passed = math.MaxInt / 2
-			}
-		}
-	}
-	f.inLine = !bytes.HasSuffix(p, []byte("\n"))
-	err := f.write(p)
-	if again {
-		f.redraws = false
-		f.greetBelow()
-	}
-	return err
-}
-
-func (f *front) greeting() string {
+func (f *front) tellArrival() {
 	text := "this is " + shortLabel(&f.view) + "; Ctrl-] opens a command line"
 	if f.mode == watches {
-		text += "; this terminal only watches"
-		if holder := holderText(&f.view); holder != "" {
-			text += ": " + holder
-		}
+		text += "; " + f.whyWatches()
+	}
+	f.remark(text)
+}
+
+// whyWatches says that nothing can be typed here, and who can.
+func (f *front) whyWatches() string {
+	text := "this terminal only watches"
+	if holder := holderText(&f.view); holder != "" {
+		text += ": " + holder
 	}
 	return text
 }
@@ -191,7 +136,7 @@ func (f *front) repaint() {
 	if f.news == nil {
 		f.tellArrival()
 	}
-	f.modes, f.at, f.ran, f.passed, f.inLine = session.Modes{}, session.Cursor{}, 0, 0, false
+	f.modes, f.at, f.ran, f.inLine = session.Modes{}, session.Cursor{}, 0, false
 }
 
 // leave gives the terminal back as a shell expects it.
@@ -286,8 +231,8 @@ func (f *front) claimBy(p []byte, claims *sync.WaitGroup) {
 	}
 }
 
-// refuseKeys rings for keys that are typed where nothing is, until the session
-// is not shown any more.
+// refuseKeys takes keys that are typed where nothing is, until the session is
+// not shown any more. The first of them has it said why, others ring.
 func (f *front) refuseKeys(ctx context.Context, end context.CancelCauseFunc) {
 	for {
 		p, _, err := f.keys.next(ctx)
@@ -297,12 +242,13 @@ func (f *front) refuseKeys(ctx context.Context, end context.CancelCauseFunc) {
 		case err != nil:
 			end(errGone)
 			return
-		case byPerson(p):
+		case !byPerson(p):
+		case f.ask != nil && !f.refused:
+			f.refused = true
+			end(errWatches)
+			return
+		default:
 			f.ring()
-			if f.covers.CompareAndSwap(true, false) {
-				end(errRepaint)
-				return
-			}
 		}
 	}
 }

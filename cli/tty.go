@@ -134,7 +134,6 @@ const (
 	restoreCursor  = "\x1b8"
 	lastRow        = "\x1b[999;1H"
 	clearLine      = "\x1b[K"
-	rowBelow       = "\n\x1b[A" // scrolls if the cursor is in the last one
 	reverse        = "\x1b[7m"
 	normal         = "\x1b[0m"
 	bell           = "\a"
