@@ -166,7 +166,7 @@ func flagValues(ctx context.Context, l line, typed string) (all []cli.Candidate,
 	case "profile":
 		values = cli.Profiles(ctx, l.store)
 	case "state":
-		values = cli.States
+		values = session.FilterStates
 	case "level":
 		values = []string{"debug", "info", "warn", "error"}
 	case "list":

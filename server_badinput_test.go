@@ -160,7 +160,7 @@ var badForAll = []badRequest{
 	{"switch to no program", "POST", "/switch", `{"argv":["no-such-program-here"]}`, 422, "invalid-value", "no such program"},
 	{"start of a live one", "POST", "/sessions/victim/start", "", 409, "already-live", "already live"},
 	{"long name", "PATCH", "/sessions/victim", `{"name":"` + strings.Repeat("n", 201) + `"}`, 422, "invalid-value", "200 bytes"},
-	{"unknown state", "GET", "/sessions?state=asleep", "", 400, "malformed-request", `state is "asleep"`},
+	{"unknown state", "GET", "/sessions?state=asleep", "", 400, "malformed-request", `state is "asleep"; it is one of pending, running, idle, stopped, ended, interrupted, unreadable, live`},
 	{"past the end", "GET", "/sessions/victim/output?from=99999999", "", 416, "no-such-range", "ends at"},
 	{"backwards", "GET", "/sessions/victim/output?from=5&to=2", "", 400, "malformed-request", "before from"},
 	{"no number", "GET", "/sessions/victim/output?to=0x10", "", 400, "malformed-request", `to is "0x10"`},

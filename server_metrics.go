@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"runtime"
 
-	"holdfast/cli"
 	"holdfast/leasefs"
 	"holdfast/metrics"
 	"holdfast/session"
@@ -54,7 +53,7 @@ func (s *server) sessionMetrics(t *metrics.Text, views []session.View) {
 			troubled++
 		}
 	}
-	t.Gauges("holdfast_sessions", "Sessions of the store, by their state.", "state", cli.States, func(state string) float64 { return float64(in[state]) })
+	t.Gauges("holdfast_sessions", "Sessions of the store, by their state.", "state", session.States, func(state string) float64 { return float64(in[state]) })
 	t.Gauge("holdfast_sessions_live", "Sessions with a program in this server.", float64(live))
 	t.Gauge("holdfast_sessions_failing", "Sessions whose output cannot be written now.", float64(troubled))
 }

@@ -145,6 +145,9 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 		"holdfast_connections": 1, "holdfast_streams": 0, "holdfast_readers": 0, "holdfast_lease_refusals_total": 0, "holdfast_storage_errors_total": 0,
 		fmt.Sprintf(`holdfast_build_info{version=%q,goversion=%q}`, version(), runtime.Version()): 1,
 	})
+	if _, ok := ts.metrics()[`holdfast_sessions{state="live"}`]; ok {
+		t.Error("live is no state of its own")
+	}
 	v := create(ts, "it", "stty -echo; printf ready; read x; printf done; exec cat")
 	ts.awaitOutput(v.ID, "ready")
 	follow := ts.events("/sessions/" + v.ID + "/events?from=0")

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"holdfast/session"
-	"holdfast/state"
 	"holdfast/store"
 )
 
@@ -45,8 +45,8 @@ const listBuffer = 64 << 10
 func (s *server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	f := session.Filter{State: q.Get("state"), Query: q.Get("q")}
-	if !state.State(f.State).Valid() && f.State != session.Unreadable {
-		return malformed("state is %q; it must be pending, running, idle, stopped, ended, interrupted or unreadable", shorten(f.State))
+	if !f.Valid() {
+		return malformed("state is %q; it is one of %s", shorten(f.State), strings.Join(session.FilterStates, ", "))
 	}
 	list, err := s.ctl.EncodedList(f)
 	if err != nil {

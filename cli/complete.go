@@ -105,15 +105,6 @@ func typable(name string) bool {
 	return name != "" && name == Plain(name) && !strings.HasPrefix(name, "-") && name == strings.TrimSpace(name)
 }
 
-// live stands for the states of a session that has a program.
-const live = "live"
-
-// States are those that a session may be in, and live.
-var States = []string{
-	string(state.Pending), string(state.Running), string(state.Idle), string(state.Stopped), string(state.Ended), string(state.Interrupted), session.Unreadable,
-	live,
-}
-
 // Any, Live and Past are sessions that a word may mean: any, those that have a
 // program, here or elsewhere, and those that can be given theirs back.
 func Any(*session.View) bool    { return true }

@@ -18,19 +18,19 @@ func List(ctx context.Context, args []string, stdout, _ io.Writer) error {
 
 Lists the sessions, the newest activity first: all of them, or those that have WORD in their id, name, profile, program or
 folder. On a terminal, ids and programs are cut to its width. A session that was made from a profile shows its name.`).withJSON()
-	var wanted string
-	c.StringVar(&wanted, "state", "", "only sessions in this `state`: "+strings.Join(States, ", ")+" for the first three")
+	var filter session.Filter
+	c.StringVar(&filter.State, "state", "", "only sessions in this `state`: "+strings.Join(session.FilterStates, ", ")+" for the first three")
 	ids := c.Bool("ids", false, "print ids alone, whole, one in a line")
 	words, err := c.parse(args, stdout, 0, 1)
 	if err != nil {
 		return err
 	}
-	var filter session.Filter
 	if len(words) > 0 {
 		filter.Query = words[0]
 	}
-	if wanted != "" && !slices.Contains(States, wanted) {
-		return Usage(fmt.Sprintf("--state %.64q is no state", wanted), DidYouMean(wanted, States, "it is one of "+strings.Join(States, ", ")))
+	if !filter.Valid() {
+		return Usage(fmt.Sprintf("--state %.64q is no state", filter.State),
+			DidYouMean(filter.State, session.FilterStates, "it is one of "+strings.Join(session.FilterStates, ", ")))
 	}
 	if *ids && c.json {
 		return Usage("--ids and --json exclude each other", "give one of them")
@@ -46,9 +46,7 @@ folder. On a terminal, ids and programs are cut to its width. A session that was
 	}
 	s := screenOf(stdout)
 	short := idLength(s, views) // among all, or a command would not take it
-	views = slices.DeleteFunc(views, func(v session.View) bool {
-		return !filter.Match(&v) || wanted != "" && v.State != wanted && !(wanted == live && Live(&v))
-	})
+	views = slices.DeleteFunc(views, func(v session.View) bool { return !filter.Match(&v) })
 	switch {
 	case c.json:
 		return PrintJSON(stdout, map[string]any{"sessions": views})

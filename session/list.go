@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/state"
 	"holdfast/store"
 )
 
@@ -15,9 +16,19 @@ const MinPrefix = 8
 
 // A Filter selects sessions of a list; its zero value selects all.
 type Filter struct {
-	State string // a state, or Unreadable
+	State string // one of FilterStates; empty: any
 	Query string // part of the id, name, profile, program or folder, in any case
 }
+
+// anyLive stands for the states of a session that has a program.
+const anyLive = "live"
+
+// FilterStates are what a Filter selects by: States, and "live" for those of a
+// session that has a program.
+var FilterStates = append(slices.Clone(States), anyLive)
+
+// Valid reports whether there may be a session that f selects.
+func (f Filter) Valid() bool { return f.State == "" || slices.Contains(FilterStates, f.State) }
 
 // List returns the sessions that f selects, newest activity first. Sessions
 // that cannot be read are in it, with the reason.
@@ -79,7 +90,7 @@ func (l EncodedList) Encode(w *bufio.Writer) {
 
 // Match reports whether f selects a session.
 func (f Filter) Match(v *View) bool {
-	if f.State != "" && f.State != v.State {
+	if f.State != "" && f.State != v.State && !(f.State == anyLive && state.State(v.State).Live()) {
 		return false
 	}
 	q := strings.ToLower(f.Query)

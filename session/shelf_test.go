@@ -15,7 +15,7 @@ func TestEncodedListIsTheList(t *testing.T) {
 	c := open(t, t.TempDir())
 	check := func(when string) {
 		t.Helper()
-		for _, f := range []Filter{{}, {State: "ended"}, {State: "idle"}, {State: "running"}, {Query: "even"}, {Query: "none"}} {
+		for _, f := range []Filter{{}, {State: "ended"}, {State: "idle"}, {State: "running"}, {State: "live"}, {Query: "even"}, {Query: "none"}} {
 			list, err := c.EncodedList(f)
 			if err != nil {
 				t.Fatal(err)
@@ -55,6 +55,9 @@ func TestEncodedListIsTheList(t *testing.T) {
 	}
 	live := newSession(t, c, "cat")
 	check("one is live")
+	if views, err := c.List(Filter{State: "live"}); err != nil || len(views) != 1 || views[0].ID != live.ID {
+		t.Errorf("live are %d sessions, %v; want %s", len(views), err, live.ID)
+	}
 	if _, err := c.Resume(ids[2]); err != nil {
 		t.Fatal(err)
 	}

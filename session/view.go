@@ -4,12 +4,18 @@ import (
 	"time"
 
 	"holdfast/leasefs"
+	"holdfast/state"
 	"holdfast/store"
 )
 
 // Unreadable is the state of a View whose session.json cannot be used. It is
 // no state of the matrix: nothing can happen to such a session but deletion.
 const Unreadable = "unreadable"
+
+// States are those that a View may have.
+var States = []string{
+	string(state.Pending), string(state.Running), string(state.Idle), string(state.Stopped), string(state.Ended), string(state.Interrupted), Unreadable,
+}
 
 // A View is a session as people and programs see it.
 type View struct {
