@@ -82,8 +82,8 @@ func (f *front) commandLine(ctx context.Context, message string) (left bool, err
 		f.tty.Write(f.modes.Set())
 	}
 	f.cleared = false
-	if f.ask.literal {
-		f.ask.literal, first = false, string(rune(commandKey))
+	if f.ask.key == commandKey {
+		first = string(rune(commandKey))
 	}
 	return false, nil
 }

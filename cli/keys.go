@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	commandKey      = 0x1d         // Ctrl-]
-	leaveKey        = 0x03         // Ctrl-C, in the command line
+	commandKey      = 0x1d // Ctrl-]
+	leaveKey        = 0x03 // Ctrl-C, in the command line
+	escKey          = 0x1b
 	commandKeyKitty = "\x1b[93;5u" // the same in the keyboard protocol of kitty
 	lineEnds        = "\r\n\x03\x04\x1d"
 	pasteBegins     = "\x1b[200~"
@@ -349,7 +350,7 @@ func (k *keys) Read(p []byte) (int, error) {
 // of another key follows.
 func pieceOf(line []byte) int {
 	for i, b := range line {
-		esc := b == 0x1b && (i+1 == len(line) || line[i+1] < ' ')
+		esc := b == escKey && (i+1 == len(line) || line[i+1] < ' ')
 		switch {
 		case esc && i > 0:
 			return i
@@ -366,7 +367,7 @@ func endOfLeave(line []byte) (end int) {
 	for at := 0; at < len(line); {
 		at += pieceOf(line[at:])
 		switch line[at-1] {
-		case 0x1b, leaveKey, commandKey:
+		case escKey, leaveKey, commandKey:
 			end = at
 		}
 	}

@@ -16,7 +16,7 @@ type prompt struct {
 	screen   io.Writer
 	width    func() int // of it, in cells
 	complete func(line string) (words []string, from int)
-	literal  bool // the command key came again
+	key      byte // that was read last
 }
 
 const (
@@ -96,12 +96,12 @@ type promptKeys struct {
 
 func (r promptKeys) Read(b []byte) (int, error) {
 	n, err := r.keys.Read(b)
-	switch {
-	case n == 1 && b[0] == 0x1b:
-		b[0] = leaveKey
-	case n > 0 && b[0] == commandKey:
-		r.p.literal = true
-		b[0] = leaveKey
+	if n == 0 {
+		return n, err
+	}
+	r.p.key = b[n-1]
+	if n == 1 && b[0] == escKey || b[n-1] == commandKey {
+		b[n-1] = leaveKey
 	}
 	return n, err
 }
