@@ -80,6 +80,7 @@ func printSession(s screen, v *session.View, now time.Time) error {
 		{"output", fmt.Sprintf("%d to %d", v.Oldest, v.Cursor)},
 		{"turns", strconv.Itoa(v.Turns)},
 		{"runs", strconv.Itoa(v.Runs)},
+		{"restart", restartText(v)},
 		{"storage", v.StorageError},
 		{"problem", v.Problem},
 	} {
@@ -111,7 +112,18 @@ func holderText(v *session.View) string {
 	if v.Holder == nil {
 		return ""
 	}
-	return heldBy(v.Holder).Error()
+	return heldBy(v.Holder).By()
+}
+
+// restartText says what makes an interrupted session go on.
+func restartText(v *session.View) string {
+	switch {
+	case v.State == session.Unreadable:
+		return ""
+	case v.AutoResume:
+		return "with the server"
+	}
+	return "on request"
 }
 
 func exitText(v *session.View) string {

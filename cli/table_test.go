@@ -41,6 +41,24 @@ func TestTablesFitEveryTerminal(t *testing.T) {
 	}
 }
 
+func TestWhatIsShownOfOneSession(t *testing.T) {
+	since := time.Date(2026, 11, 30, 14, 5, 9, 0, time.Local)
+	for _, tt := range []struct {
+		view session.View
+		want string
+	}{
+		{session.View{Holder: &session.Holder{PID: 42, Host: "build7", Since: &since}}, "\nholder   pid 42 on build7 since 2026-11-30 14:05:09\n"},
+		{session.View{Holder: &session.Holder{}}, "\nholder   another process\n"},
+		{session.View{AutoResume: true}, "\nrestart  with the server\n"},
+		{session.View{}, "\nrestart  on request\n"},
+	} {
+		var b strings.Builder
+		if err := printSession(screen{Writer: &b}, &tt.view, since); err != nil || !strings.Contains("\n"+b.String(), tt.want) {
+			t.Errorf("shown is %q, %v; want %q", b.String(), err, tt.want)
+		}
+	}
+}
+
 // What a profile makes of its program says less than its name.
 func TestAListHasTheNamesOfProfiles(t *testing.T) {
 	v := session.View{ID: "33333333-dddd", State: "running", Profile: "claude", Argv: []string{"agent", "--session-id", "33333333-dddd"}}

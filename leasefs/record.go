@@ -53,19 +53,21 @@ type HeldError struct {
 	Own    bool    // it is this process
 }
 
-func (e *HeldError) Error() string {
+func (e *HeldError) Error() string { return "session is in use by " + e.By() }
+
+// By says who has the session.
+func (e *HeldError) By() string {
 	switch {
 	case e.Own:
-		return "session is in use by this process"
+		return "this process"
 	case e.Holder == nil:
-		return "session is in use by another process"
+		return "another process"
 	}
 	on := ""
 	if host := clean(e.Holder.Host, maxHost); host != "" {
 		on = " on " + host
 	}
-	return fmt.Sprintf("session is in use by pid %d%s since %s",
-		e.Holder.PID, on, e.Holder.Since.Local().Format(time.DateTime))
+	return fmt.Sprintf("pid %d%s since %s", e.Holder.PID, on, e.Holder.Since.Local().Format(time.DateTime))
 }
 
 // Is makes a HeldError match ErrHeld.
