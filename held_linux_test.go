@@ -179,4 +179,21 @@ func TestRunGoesOnWithTheNewestSessionHere(t *testing.T) {
 	if got := hold(t, dir, "", "run", "--continue"); got.Stdout != "old\r\n" {
 		t.Errorf("run --continue after that = %+v", got)
 	}
+	m := holdfastOnTerminal(t, dir, "run", "--name", "busy", "--", "sh", "-c", "stty -echo; echo ready; exec cat")
+	m.see("ready")
+	if got := hold(t, dir, "", "run", "--continue"); got.Stdout != "old\r\n" {
+		t.Errorf("run --continue beside one that is held = %+v, want the newest that is free", got)
+	}
+	for _, name := range []string{"old", "new"} {
+		hold(t, dir, "", "rm", name)
+	}
+	refusal := fmt.Sprintf("holdfast: busy: session is in use by pid %d ", m.cmd.Process.Pid)
+	for _, args := range [][]string{{"run", "--continue"}, {"serve", "--listen", "127.0.0.1:0", "--continue"}} {
+		if got := hold(t, dir, "", args...); got.Status != 1 || !strings.HasPrefix(got.Stderr, refusal) {
+			t.Errorf("%q with nothing but one that is held = %+v", args, got)
+		}
+	}
+	if got := hold(t, dir, "two\n", "run", "--continue", "--copy"); got.Status != 0 || !strings.HasSuffix(got.Stdout, "two\r\n") {
+		t.Errorf("run --continue --copy of one that is held = %+v", got)
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,12 +205,14 @@ func resumeNewest(ctl *session.Controller) error {
 	if err != nil {
 		dir = "" // no session is from a folder that is gone
 	}
-	v, ok := session.Newest(views, dir)
+	v, ok := session.Newest(views, dir, false)
 	if !ok {
 		return errors.New("there is no session to continue; start one with holdfast serve -- PROGRAM")
 	}
-	_, err = ctl.Resume(v.ID)
-	return cli.Explain(v.ID, err)
+	if _, err = ctl.Resume(v.ID); err != nil {
+		return fmt.Errorf("%s: %w", cmp.Or(v.Name, v.ID), cli.Explain(v.ID, err))
+	}
+	return nil
 }
 
 // server builds the HTTP server. Its streams end with ctx.

@@ -48,7 +48,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	fs.DurationVar(&f.idle, "idle-after", 30*time.Second, "quiet `time` after which a session counts as idle")
 	fs.TextVar(&f.level, "log-level", slog.LevelInfo, "how much to log, a `level`: debug, info, warn or error")
 	fs.StringVar(&f.resume, "resume", "", "a `session` to resume and bind at the start")
-	fs.BoolVar(&f.latest, "continue", false, "resume and bind the newest session at the start: of this folder, or else of all")
+	fs.BoolVar(&f.latest, "continue", false, "resume and bind the newest session that nobody has at the start: of this folder, or else of all")
 	fs.BoolVar(&alone, "no-auto-resume", false, "leave sessions that the last end of the server interrupted as they are")
 	fs.IntVar(&f.most, "auto-resume-max", 100, "the `number` of interrupted sessions to resume at most, the newest first")
 	argv, err := cli.ParseFlags(fs, args, "holdfast serve [flags] [-- program arguments...]", stdout)

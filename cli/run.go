@@ -65,7 +65,7 @@ func parseRun(args []string, stdout io.Writer) (*runCommand, error) {
 	fs := flag.NewFlagSet("run", flag.ContinueOnError)
 	fs.StringVar(&r.store, "store", "", "the `folder` of the sessions; "+StoreDefault)
 	fs.StringVar(&r.resume, "resume", "", "a `session` to go on with: an id, the first 8 or more characters of one, or a name")
-	fs.BoolVar(&r.latest, "continue", false, "go on with the newest session, of this folder or else of all")
+	fs.BoolVar(&r.latest, "continue", false, "go on with the newest session that nobody has, of this folder or else of all; with --copy of any")
 	fs.BoolVar(&r.copy, "copy", false, "go on in a copy of that session; it stays as it is, also while somebody else has it")
 	fs.StringVar(&r.name, "name", "", "a `name` for the new session")
 	fs.StringVar(&r.profile, "profile", "", "the `profile` of a new session, such as shell or claude")
@@ -132,7 +132,11 @@ func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err 
 		f.view, err = ctl.Resume(old.ID)
 	}
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {
-		return 0, fmt.Errorf("%w; close it there, join it with holdfast attach %s, or add --copy to go on in a copy", e, old.ID)
+		chosen := ""
+		if r.latest {
+			chosen = cmp.Or(old.Name, old.ID) + ": "
+		}
+		return 0, fmt.Errorf("%s%w; close it there, join it with holdfast attach %s, or add --copy to go on in a copy", chosen, e, old.ID)
 	}
 	return start, Explain(old.ID, err)
 }
@@ -155,7 +159,7 @@ func (r *runCommand) target(ctl *session.Controller) (session.View, error) {
 	if err != nil {
 		return session.View{}, err
 	}
-	v, ok := session.Newest(views, here)
+	v, ok := session.Newest(views, here, r.copy)
 	if !ok {
 		return v, errors.New("there is no session to go on with; holdfast run starts one")
 	}

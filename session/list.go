@@ -99,27 +99,44 @@ func (f Filter) Match(v *View) bool {
 	})
 }
 
-// Newest returns the session to go on with when nobody names one: of views, in
-// the order of List, the first whose folder is dir, else the first. Those that
-// cannot be read do not count. It reports whether there is one.
-func Newest(views []View, dir string) (v View, ok bool) {
-	here, hereErr := os.Stat(dir)
+// Newest returns the session to go on with when nobody names one: the first of
+// views, in the order of List, of those whose folder is dir if there are any.
+// One that is live, here or elsewhere, is left for the next that is not, unless
+// there is none or shared says that it does as well. Those that cannot be read
+// do not count. It reports whether there is one.
+func Newest(views []View, dir string, shared bool) (v View, ok bool) {
+	folder, _ := os.Stat(dir)
+	best := -1
 	for i := range views {
-		if views[i].State == Unreadable {
+		w := &views[i]
+		if w.State == Unreadable {
 			continue
 		}
-		if !ok {
-			v, ok = views[i], true
+		rank := 0
+		if inFolder(w, dir, folder) {
+			rank += 2
 		}
-		if views[i].Cwd == dir {
-			return views[i], true
+		if shared || !w.Live && w.Holder == nil {
+			rank++
 		}
-		// The same folder may have been reached by another path.
-		if there, err := os.Stat(views[i].Cwd); err == nil && hereErr == nil && os.SameFile(here, there) {
-			return views[i], true
+		if rank > best {
+			best, v = rank, *w
+		}
+		if rank == 3 {
+			break // and no more folders are looked at
 		}
 	}
-	return v, ok
+	return v, best >= 0
+}
+
+// inFolder reports whether the folder of a session is dir, which may have been
+// reached by another path.
+func inFolder(v *View, dir string, folder os.FileInfo) bool {
+	if v.Cwd == dir {
+		return true
+	}
+	there, err := os.Stat(v.Cwd)
+	return err == nil && folder != nil && os.SameFile(folder, there)
 }
 
 // Get returns one session, also one that cannot be read. It returns
