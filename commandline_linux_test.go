@@ -111,6 +111,8 @@ func TestCommandsThatGoNowhere(t *testing.T) {
 	s.see("unknown command \"/frk\"; did you mean \"/fork\"?\nholdfast>")
 	s.keys("/resume nosuch", "Enter")
 	s.see("there is no session \"nosuch\"; /sessions lists them\nholdfast>")
+	s.keys("/resume 2e2d", "Enter")
+	s.see("there is no session \"2e2d\"; the beginning of an id counts from 8 characters on; /sessions lists them\nholdfast>")
 	s.keys("/resume dmo", "Enter")
 	s.see("there is no session \"dmo\"; did you mean \"demo\"?\nholdfast>")
 	s.keys("/switch shel", "Enter")
@@ -136,7 +138,7 @@ func TestCommandsThatGoNowhere(t *testing.T) {
 // on, and the screen of one that one comes to is drawn anew from its log.
 func TestCommandsThatMove(t *testing.T) {
 	s := demoOnScreen(t, shortStore(t))
-	s.command(`new sh -c "echo second; exec cat"`)
+	s.command(`/new -- sh -c "echo second; exec cat"`)
 	s.see("second")
 	s.command("/res\tdem\t") // which no id begins with
 	s.see("$ echo hello\nhello\n$")

@@ -40,10 +40,8 @@ func Explain(ref string, err error) error {
 		return fmt.Errorf("%.64q fits %d sessions: %s; give the id of one", ref, len(list), strings.Join(list, ", "))
 	}
 	switch {
-	case errors.Is(err, store.ErrNotFound) && len(ref) < session.MinPrefix && strings.Trim(ref, "0123456789abcdefABCDEF") == "":
-		return fmt.Errorf("there is no session %.64q; the beginning of an id counts from %d characters on; holdfast ls lists them", ref, session.MinPrefix)
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("there is no session %.64q; holdfast ls lists them", ref)
+		return noSession(ref, "holdfast ls lists them")
 	case errors.Is(err, store.ErrDamaged):
 		return fmt.Errorf("session %.64q is unreadable; holdfast show has the reason", ref)
 	case errors.Is(err, errNotServed):
@@ -55,6 +53,15 @@ func Explain(ref string, err error) error {
 		return fmt.Errorf("session %.64q is live already; holdfast attach %s joins it", ref, commandText([]string{ref}))
 	}
 	return err
+}
+
+// noSession says that no session is called ref, and how to find the one that was
+// meant.
+func noSession(ref, hint string) error {
+	if len(ref) < session.MinPrefix && strings.Trim(ref, "0123456789abcdefABCDEF") == "" {
+		hint = fmt.Sprintf("the beginning of an id counts from %d characters on; %s", session.MinPrefix, hint)
+	}
+	return fmt.Errorf("there is no session %.64q; %s", ref, hint)
 }
 
 // spelled adds to the refusal of a profile the one that was meant, if one is

@@ -47,7 +47,7 @@ func (f *front) cmdResume(ctx context.Context, args []string) (move, error) {
 	}
 	v, err := f.h.find(ctx, args[0])
 	if errors.Is(err, store.ErrNotFound) {
-		return stay, fmt.Errorf("there is no session %.64q; %s", args[0], DidYouMean(args[0], f.sessionWords(ctx), "/sessions lists them"))
+		return stay, noSession(args[0], DidYouMean(args[0], f.sessionWords(ctx), "/sessions lists them"))
 	}
 	if err != nil {
 		return stay, Explain(args[0], err)
@@ -108,6 +108,9 @@ func (f *front) cmdNew(ctx context.Context, args []string) (move, error) {
 	here, err := currentFolder()
 	if err != nil {
 		return stay, err
+	}
+	if len(args) > 0 && args[0] == "--" { // which new and run ask for
+		args = args[1:]
 	}
 	s := session.Spec{Argv: args, Cwd: here}
 	if cols, rows := f.tty.size(); cols > 0 {
