@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 )
 
-// A command that waits for a server which is frozen says so to the person at
-// the terminal, and goes on when the server does.
+// A command that waits for a server which is frozen says so, to a terminal as to
+// the log of a script, and goes on when the server does.
 func TestCommandsTellThatTheServerIsFrozen(t *testing.T) {
 	t.Parallel() // most of it waits
 	dir := shortStore(t)
@@ -28,5 +33,25 @@ func TestCommandsTellThatTheServerIsFrozen(t *testing.T) {
 	m.press("\x03")
 	if status := m.wait(); status != 128+int(syscall.SIGINT) {
 		t.Errorf("Ctrl-C leaves with status %d", status)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	script := exec.CommandContext(ctx, buildHoldfast(t), "ls")
+	script.Env = append(os.Environ(), "HOLDFAST_STORE="+dir)
+	stderr, err := script.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := script.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	if line != strings.ReplaceAll(told, "\r", "") {
+		t.Errorf("in a script: %q, %v", line, err)
+	}
+	p.Process.Signal(syscall.SIGCONT)
+	if err := script.Wait(); err != nil {
+		t.Errorf("the script: %v", err)
 	}
 }

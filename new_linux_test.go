@@ -197,7 +197,8 @@ func TestWaitForAFrozenServer(t *testing.T) {
 	defer p.Process.Signal(syscall.SIGCONT)
 	const want = "the store's server does not answer: nothing came of it in 5.01s; it may be stopped, or its disk slow: " +
 		"try again, or start it anew with holdfast serve"
-	if got := hold(t, dir, "", "wait", it, "--timeout", "10ms"); got != (said{1, "", "holdfast: " + want + "\n"}) {
+	const told = "holdfast: the store's server does not answer; waiting for it; Ctrl-C leaves\n"
+	if got := hold(t, dir, "", "wait", it, "--timeout", "10ms"); got != (said{1, "", told + "holdfast: " + want + "\n"}) {
 		t.Errorf("wait = %+v, want %s", got, want)
 	}
 }

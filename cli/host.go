@@ -128,12 +128,10 @@ func (c *command) socket() string {
 }
 
 // answers reports whether the server can be reached. It waits for one that is
-// frozen, and says so to who is at the terminal.
+// frozen, and says so.
 func (c client) answers(ctx context.Context) bool {
 	defer time.AfterFunc(serverPatience, func() {
-		if isTerminal(os.Stderr) {
-			fmt.Fprintln(os.Stderr, Fitting(os.Stderr, "holdfast: the store's server does not answer; waiting for it; Ctrl-C leaves"))
-		}
+		fmt.Fprintln(os.Stderr, Fitting(os.Stderr, "holdfast: the store's server does not answer; waiting for it; Ctrl-C leaves"))
 	}).Stop()
 	var ok json.RawMessage // read, so that the connection stays
 	return c.do(ctx, http.MethodGet, "/healthz", nil, &ok) == nil
