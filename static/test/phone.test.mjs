@@ -1,7 +1,7 @@
 // The page under a thumb.
 
 import assert from 'node:assert/strict';
-import { choose, pageTest, phone, prompt, see, seeLines, shell, start } from './harness.mjs';
+import { choose, pageTest, phone, prompt, says, see, seeLines, shell, start } from './harness.mjs';
 import { arrow, withControl } from '../web/keybar.js';
 import test from 'node:test';
 
@@ -133,6 +133,20 @@ phoneTest('a finger scrolls what was printed, and wheels in a program that takes
   await page.waitForFunction(() => Number(window.holdfast.screen.text()[0]) > 3);
   await page.keyboard.type('q');
   await see(page, prompt);
+});
+
+phoneTest('a long name is cut on its line, and takes nothing from the terminal', async ({ server, page, id }) => {
+  for (const width of [390, 360, 320]) {
+    await page.setViewportSize({ width, height: 700 });
+    const heights = [];
+    for (const name of ['cat', 'the rewound conversation about the empty cart in the shop (copy 2)']) {
+      await server.request('PATCH', `sessions/${id}`, { name });
+      await says(page, '#name', name);
+      heights.push(await page.evaluate(() => document.querySelector('#head').offsetHeight));
+    }
+    assert.equal(heights[1], heights[0], `${width} pixels`);
+    assert.ok(await page.evaluate(() => document.querySelector('#name').scrollWidth > document.querySelector('#name').clientWidth), `${width} pixels`);
+  }
 });
 
 phoneTest('the smallest phone shows all keys, and one on its side a terminal beside its keyboard', async ({ page }) => {
