@@ -1,7 +1,7 @@
 // Output that is no more on the screen: earlier output, and search.
 
 import assert from 'node:assert/strict';
-import { assertExact, choose, pageTest, see, shellTest } from './harness.mjs';
+import { assertExact, choose, pageTest, says, see, shellTest } from './harness.mjs';
 
 const top = (page) => page.evaluate(() => {
   const buffer = window.holdfast.screen.terminal.buffer.active;
@@ -38,6 +38,10 @@ shellTest('earlier output is loaded when asked for, and the place is kept', asyn
 });
 
 shellTest('earlier output can be loaded with the keyboard, and all of it downloaded', async ({ server, page, id }) => {
+  await choose(page, 'earlier');
+  await says(page, '.notice p', 'There is no earlier output.');
+  await page.click('.notice button');
+  await page.click('#pane');
   await page.keyboard.type('seq 100000 160000\n');
   await see(page, /^160000$/);
   await page.reload();

@@ -90,7 +90,7 @@ pageTest('the list tells what each session is, and finds it by that', async ({ s
   await server.again();
   const page = await visitor.open(server.login);
   const told = async (name) => page.locator('#side a', { hasText: name }).evaluate((item) => [...item.children].map((part) => part.textContent));
-  assert.deepEqual((await told('build box')).filter((_, i) => i !== 2), ['', 'build box', 'cat -u', 'interrupted: its server crashed · 2 turns', '']);
+  assert.deepEqual((await told('build box')).filter((_, i) => i !== 2), ['', 'build box', 'cat -u', 'interrupted: what had it crashed · 2 turns', '']);
   assert.match((await told('build box'))[2], /^(now|\d+ (s|min))$/);
   assert.equal((await told('other'))[4], 'ended by SIGKILL');
   for (const [text, found] of [['BOX', 1], ['cat', 1], ['ended', 1], ['', 2], ['neither', 0]]) {

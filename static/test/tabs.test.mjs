@@ -83,7 +83,7 @@ pageTest('a session that another process holds is live, can only be read, and ca
 shellTest('a binding that moves elsewhere is told, and followed only where that is asked', async ({ server, page, id }) => {
   const other = await server.session('cat');
   await page.waitForSelector('.notice[data-key=binding]');
-  await says(page, '.notice p', /went to cat\.$/);
+  await says(page, '.notice p', new RegExp(`went to cat \\(${other.id.slice(0, 8)}\\)\\.$`));
   assert.equal(await page.evaluate(() => window.holdfast.session.id), id);
   await page.click('.notice button:has-text("Show it")');
   await page.waitForFunction((want) => window.holdfast.session.id === want, other.id);

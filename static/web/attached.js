@@ -188,7 +188,7 @@ export class Attached {
     }
     this.#small = small;
     if (small) {
-      notify('small', 'The session is larger than this window. Fit gives it the size of the window.');
+      notify('small', 'The letters are small, for the session is larger than this window. Fit gives it the size of the window.');
     } else {
       dismiss('small');
     }

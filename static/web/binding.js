@@ -54,7 +54,7 @@ export class Binding {
     } else if (this.#box.checked) {
       this.#show();
     } else {
-      notify('binding', `Another tab or program went to ${title(session)}.`, {
+      notify('binding', `Another tab or program went to ${title(session)} (${session.id.slice(0, 8)}).`, {
         actions: [['Show it', () => this.#show()], ['Always follow', () => this.#box.click()]],
       });
     }

@@ -2,6 +2,7 @@
 // begins with its last 256 KiB, and gets more when its person asks.
 
 import { outputURL } from './api.js';
+import { notify } from './notices.js';
 import { size } from './view.js';
 
 const growth = 4; // times as much with each step
@@ -55,7 +56,11 @@ export class History {
 
   /** Gets earlier output, and keeps the place. */
   earlier() {
-    if (this.#stream.phase !== 'live' || !this.#more) {
+    if (this.#stream.phase !== 'live') {
+      return;
+    }
+    if (!this.#more) {
+      notify('earlier', this.#stream.first > this.#session.oldest ? 'The page takes no more of the output. Download, above it, has all.' : 'There is no earlier output.');
       return;
     }
     const bytes = Math.min(this.#shown * growth, most);

@@ -30,8 +30,8 @@ export function stateText(session) {
       if (session.signal) return `ended by SIG${session.signal.replace(/^SIG/, '')}`;
       return session.exit_code ? `ended with exit code ${session.exit_code}` : 'ended';
     case 'interrupted':
-      if (session.cause === 'gateway_crash') return 'interrupted: its server crashed';
-      return session.cause === 'gateway_shutdown' ? 'interrupted: its server was shut down' : 'interrupted';
+      if (session.cause === 'gateway_crash') return 'interrupted: what had it crashed';
+      return session.cause === 'gateway_shutdown' ? 'interrupted: what had it was closed' : 'interrupted';
     case 'unreadable':
       return visible(`unreadable: ${session.reason}`);
     default:
