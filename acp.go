@@ -36,7 +36,7 @@ func parseACP(args []string, stdout io.Writer) (*acpFlags, error) {
 	fs.StringVar(&f.profile, "profile", "", "the `name` of the profile of new sessions, instead of a program")
 	fs.DurationVar(&f.quiet, "quiet", time.Second, "a program that prints nothing for this `time` has answered")
 	fs.Var(&f.keep, "keep-output", "output to keep of a session, a `size` such as 1GiB; 0 keeps all")
-	fs.TextVar(&f.level, "log-level", slog.LevelInfo, "how much to log, a `level`: debug, info, warn or error")
+	logLevel(fs, &f.level)
 	const usage = `holdfast acp [flags] [-- program arguments...]
 
 Lets an editor drive sessions: an agent of the Agent Client Protocol on standard input and output. New sessions run the program,

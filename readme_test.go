@@ -55,7 +55,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 			continue
 		}
 		for _, f := range cli.Flags(c.run) {
-			row := "(?mi)^\\| [^|]*`" + cli.FlagWord(f) + "[` ][^|]*\\| "
+			row := "(?m)^\\| [^|]*`" + cli.FlagWord(f) + "[` ][^|]*\\| "
 			if f.DefValue != "" && f.DefValue != "false" {
 				row += "`" + regexp.QuoteMeta(f.DefValue) + "` \\|"
 			}

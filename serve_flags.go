@@ -46,7 +46,7 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	fs.StringVar(&f.key, "tls-key", "", "PEM `file` with the certificate's key")
 	fs.Var(&f.keep, "keep-output", "output to keep of a session, a `size` such as 1GiB; 0 keeps all")
 	fs.DurationVar(&f.idle, "idle-after", 30*time.Second, "quiet `time` after which a session counts as idle")
-	fs.TextVar(&f.level, "log-level", slog.LevelInfo, "how much to log, a `level`: debug, info, warn or error")
+	logLevel(fs, &f.level)
 	fs.StringVar(&f.resume, "resume", "", "a `session` to resume and bind at the start")
 	fs.BoolVar(&f.latest, "continue", false, "resume and bind the newest session that nobody has at the start: of this folder, or else of all")
 	fs.BoolVar(&alone, "no-auto-resume", false, "leave sessions that the last end of the server interrupted as they are")
@@ -96,4 +96,10 @@ func (f *serveFlags) check() error {
 		fmt.Sprintf("--listen %s can be reached from other machines, and anyone who reads the traffic can run programs", f.listen),
 		"give --tls-cert and --tls-key, or --insecure-http if something else encrypts it",
 	)
+}
+
+// logLevel adds the flag of commands that log.
+func logLevel(fs *flag.FlagSet, level *slog.Level) {
+	fs.TextVar(level, "log-level", slog.LevelInfo, "how much to log, a `level`: debug, info, warn or error")
+	fs.Lookup("log-level").DefValue = "info" // as it is given
 }

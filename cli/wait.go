@@ -25,17 +25,21 @@ func Wait(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	c := newCommand("wait", `holdfast wait ID [flags]
 
 Waits until the program of a session has ended or is quiet, or until its output matches, and prints the output up to then.
-The exit status is 0 when that came, and 1 at the timeout or if the program ends before a match.`).withJSON()
+The exit status is 0 when that came, and 1 at the timeout or if the program ends before a match.
+
+A wait looks at output from now on. The answer to an input may have come before: begin with --from at the cursor that holdfast send
+--json prints.`).withJSON()
 	w := waitFor{}
 	c.StringVar(&w.reasons, "for", "", "what to wait for, a `list` of exit, idle, quiet and match; else exit,quiet, or match if --match is given")
 	c.StringVar(&w.match, "match", "", "regular `expression` (RE2) that output is to match")
 	c.DurationVar(&w.quiet, "quiet", 500*time.Millisecond, "`time` without output that counts as quiet")
 	c.DurationVar(&w.timeout, "timeout", 30*time.Second, "`time` to wait at most, up to 1h; 0 only looks")
-	c.StringVar(&w.from, "from", "-0", "`offset` of the first byte of output, or -N for the last N; -0 is now")
+	c.StringVar(&w.from, "from", "now", "`offset` of the first byte of output to look at, or -N for the last N")
 	words, err := c.parse(args, stdout, 1, 1)
 	if err != nil {
 		return err
 	}
+	fromNow := w.from == "now"
 	wantMatch := w.match != "" && w.reasons == ""
 	if err := w.check(); err != nil {
 		return err
@@ -58,9 +62,15 @@ The exit status is 0 when that came, and 1 at the timeout or if the program ends
 			what = "match" // an end would be a failure
 		}
 		what = strings.Replace(what, "match", fmt.Sprintf("a match of %.64q", w.match), 1)
-		return fmt.Errorf("nothing came within %s of what was waited for: %s; give a longer --timeout", w.timeout, what)
-	case result.Reason == "exit" && wantMatch:
+		hint := "give a longer --timeout"
+		if w.match != "" && fromNow {
+			hint += ", or --from to look at output from before too"
+		}
+		return fmt.Errorf("nothing came within %s of what was waited for: %s; %s", w.timeout, what, hint)
+	case result.Reason == "exit" && wantMatch && fromNow:
 		return fmt.Errorf("the session has no program any more, and its output does not match %.64q; --from -N looks at output from before", w.match)
+	case result.Reason == "exit" && wantMatch:
+		return fmt.Errorf("the session has no program any more, and its output from %s on does not match %.64q", w.from, w.match)
 	}
 	return nil
 }
@@ -110,6 +120,9 @@ func (w *waitFor) check() error {
 		if t.d < t.least || t.d > longestWait {
 			return Usage(fmt.Sprintf("--%s %s is no time to wait", t.flag, t.d), "give one such as 500ms or 30s, 1h at most")
 		}
+	}
+	if w.from == "now" {
+		w.from = "-0"
 	}
 	from, err := cursor(w.from)
 	if err != nil {
