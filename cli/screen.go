@@ -98,8 +98,8 @@ func (f *front) tellArrival() {
 // whyWatches says that nothing can be typed here, and who can.
 func (f *front) whyWatches() string {
 	text := "this terminal only watches"
-	if holder := holderText(&f.view); holder != "" {
-		text += ": " + holder
+	if f.view.Holder != nil {
+		text += ": " + heldBy(f.view.Holder).Error()
 	}
 	return text
 }
