@@ -222,7 +222,7 @@ func TestCommandsThatForkAndLeave(t *testing.T) {
 	s.keys("n", "Enter")
 	s.see("Stop and leave? [y/N] n\nnothing was changed\nholdfast>")
 	s.keys("/stop", "Enter")
-	s.see("starts it again\nholdfast>")
+	s.see("leaves\nholdfast>")
 	s.keys("/quit", "Enter")
 	s.see("Stop and leave? [y/N]")
 	s.keys("y", "Enter")
@@ -253,5 +253,42 @@ func TestAnotherRunBeginsOnAFreshScreen(t *testing.T) {
 	s.see("$ echo on it goes\non it goes\n$")
 	if got := s.tmux("display-message", "-p", "#{alternate_on}"); got != "0\n" {
 		t.Errorf("the alternate screen is on: %q", got)
+	}
+}
+
+// Esc leads back to a program and does not leave holdfast where that has ended.
+func TestEscLeavesNoSessionThatHasEnded(t *testing.T) {
+	dir := shortStore(t)
+	create(startServerProcess(t, "", dir).client(t), "it", "echo ready; exec cat")
+	for name, args := range map[string][]string{"it": {"attach", "it"}, "own": {"run", "--name", "own", "--", "sh", "-c", "echo ready; exec cat"}} {
+		m := holdfastOnTerminal(t, dir, args...)
+		m.see("ready")
+		m.press("\x1d")
+		m.see("/help lists the commands, Esc leads back\r\n")
+		for _, keys := range []string{"/stop\r", "\x1b", "\r", "\x1d", "/clear\r"} {
+			m.press(keys)
+			m.see(" " + name + " is stopped, with signal HUP; /resume ")
+			m.see("leaves\r\nholdfast> ")
+		}
+		m.press("/resume " + name + "\r")
+		m.see("[the program was started again]\r\nready")
+		m.press("\x1d")
+		m.see("Esc leads back")
+		if name == "own" { // one that ends beside a live one
+			m.press("/new -- true\r")
+			m.see("/help lists the commands\r\n\r\n")
+			m.see(" is ended, with status 0; /resume ")
+			m.see("holdfast> ")
+			m.press("/resume own\r")
+			m.see("ready")
+			m.press("\x1d")
+			m.see("holdfast> ")
+		}
+		m.press("/stop\r")
+		m.see("leaves\r\nholdfast> ")
+		m.press(map[string]string{"it": "\x04", "own": "\x03"}[name])
+		if got := m.wait(); got != 0 {
+			t.Errorf("%q ends with status %d, want 0", args, got)
+		}
 	}
 }

@@ -61,7 +61,11 @@ func (f *front) commandLine(ctx context.Context, message string) (left bool, err
 	if cols, rows := f.tty.size(); cols > 0 {
 		f.ask.SetSize(cols, rows)
 	}
-	f.ask.say(cut(shortLabel(&f.view)+", "+f.view.State+" in "+Plain(f.view.Cwd), f.width()), "/help lists the commands, Esc leads back", "")
+	hint := "/help lists the commands"
+	if goesOn(&f.view) {
+		hint += ", Esc leads back"
+	}
+	f.ask.say(cut(shortLabel(&f.view)+", "+f.view.State+" in "+Plain(f.view.Cwd), f.width()), hint, "")
 	if message != "" {
 		f.ask.say(message)
 	}
@@ -102,8 +106,11 @@ func (f *front) askOn(ctx context.Context) (move, error) {
 		switch {
 		case (err != nil || line == "") && goesOn(&f.view):
 			return goBack, nil
-		case err != nil:
+		case err != nil && (f.ask.key == leaveKey || f.ask.key == endKey):
 			words = []string{"quit"}
+		case err != nil || line == "": // there is nothing to lead back to
+			f.ask.say(wayOn(&f.view))
+			continue
 		case bad != nil:
 			f.ask.say(bad.Error())
 			continue

@@ -141,7 +141,7 @@ func (f *front) showAll(ctx context.Context) error {
 			if f.done(ctx) {
 				return statusOf(&f.view)
 			}
-			message = shortLabel(&f.view) + " is " + endText(&f.view)
+			message = wayOn(&f.view)
 		case f.ask == nil:
 			return err
 		default:

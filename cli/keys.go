@@ -13,6 +13,7 @@ import (
 const (
 	commandKey      = 0x1d // Ctrl-]
 	leaveKey        = 0x03 // Ctrl-C, in the command line
+	endKey          = 0x04 // Ctrl-D
 	escKey          = 0x1b
 	commandKeyKitty = "\x1b[93;5u" // the same in the keyboard protocol of kitty
 	lineEnds        = "\r\n\x03\x04\x1d"

@@ -120,6 +120,9 @@ func (f *front) cmdNew(ctx context.Context, args []string) (move, error) {
 }
 
 func (f *front) cmdClear(context.Context, []string) (move, error) {
+	if !goesOn(&f.view) {
+		return stay, errors.New(wayOn(&f.view))
+	}
 	f.cleared = true
 	return goBack, nil
 }
@@ -193,8 +196,13 @@ func (f *front) cmdStop(ctx context.Context, _ []string) (move, error) {
 		return stay, joinable(f.view.ID, err)
 	}
 	f.view = v
-	f.ask.say(shortLabel(&v) + " is " + endText(&v) + "; /resume " + shortID(&v) + " starts it again")
+	f.ask.say(wayOn(&v))
 	return stay, nil
+}
+
+// wayOn says that a session's program has ended, and what can be done then.
+func wayOn(v *session.View) string {
+	return shortLabel(v) + " is " + endText(v) + "; /resume " + shortID(v) + " starts it again, /sessions lists others, /quit leaves"
 }
 
 func (f *front) cmdDetach(context.Context, []string) (move, error) {
@@ -257,6 +265,6 @@ func (f *front) cmdHelp(context.Context, []string) (move, error) {
 	for _, c := range lineCommands() {
 		f.ask.say(cut(fmt.Sprintf("  %-22s  %s", "/"+c.name+" "+c.args, c.short), f.width()))
 	}
-	f.ask.say("", "Commands can be shortened, and Tab completes them.", "Esc or an empty line leads back. Ctrl-] again types Ctrl-].")
+	f.ask.say("", "Commands can be shortened, and Tab completes them.", "Esc or an empty line leads back to a program. Ctrl-] again types Ctrl-].")
 	return stay, nil
 }
