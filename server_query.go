@@ -26,8 +26,8 @@ func (rt route) strict(w http.ResponseWriter, r *http.Request) error {
 			return malformed("%s stands twice in the query; give it once", name)
 		}
 	}
-	if !rt.keyed && r.Header.Get("Idempotency-Key") != "" {
-		return malformed("only input takes an Idempotency-Key; to make a session once, give it a name, and look with GET /sessions/NAME before you try again")
+	if r.Method == http.MethodPost && !rt.keyed && r.Header.Get("Idempotency-Key") != "" {
+		return malformed("of what is posted only input takes an Idempotency-Key; to make a session once, give it a name, and look with GET /sessions/NAME before you try again")
 	}
 	return rt.answer(w, r)
 }

@@ -33,11 +33,11 @@ func TestEveryRouteRefusesWhatItDoesNotHave(t *testing.T) {
 				t.Errorf("%s%s: detail = %q, want it to have %q", rt.pattern, query, p.Detail, detail)
 			}
 		}
-		if strings.HasSuffix(path, "/input") {
+		if method != "POST" || strings.HasSuffix(path, "/input") {
 			continue
 		}
 		p := wantProblem(t, ts.do(method, path, "", "Idempotency-Key", "k1"), http.StatusBadRequest, "malformed-request")
-		if want := "only input takes an Idempotency-Key; to make a session once, "; !strings.HasPrefix(p.Detail, want) {
+		if want := "of what is posted only input takes an Idempotency-Key; to make a session once, "; !strings.HasPrefix(p.Detail, want) {
 			t.Errorf("%s with a key: detail = %q, want it to begin with %q", rt.pattern, p.Detail, want)
 		}
 	}
@@ -49,6 +49,14 @@ func TestEveryRouteRefusesWhatItDoesNotHave(t *testing.T) {
 		if p := wantProblem(t, ts.do("GET", path, ""), http.StatusBadRequest, "malformed-request"); p.Detail != want {
 			t.Errorf("%s: detail = %q, want %q", path, p.Detail, want)
 		}
+	}
+}
+
+// A request that can be repeated by itself may have a key.
+func TestAKeyThatDoesNotMatter(t *testing.T) {
+	ts := startServer(t, nil)
+	if r := ts.do("GET", "/sessions", "", "Idempotency-Key", "k1"); r.status != http.StatusOK {
+		t.Errorf("GET /sessions with a key = %d, want 200", r.status)
 	}
 }
 
