@@ -265,6 +265,6 @@ func (f *front) cmdHelp(context.Context, []string) (move, error) {
 	for _, c := range lineCommands() {
 		f.ask.say(cut(fmt.Sprintf("  %-22s  %s", "/"+c.name+" "+c.args, c.short), f.width()))
 	}
-	f.ask.say("", "Commands can be shortened, and Tab completes them.", "Esc or an empty line leads back to a program. Ctrl-] again types Ctrl-].")
+	f.ask.say("", "Commands can be shortened, and need no slash. Tab completes them.", "Esc or an empty line leads back to a program. Ctrl-] again types Ctrl-].")
 	return stay, nil
 }
