@@ -31,3 +31,25 @@ func TestTabListsNoFlood(t *testing.T) {
 		t.Errorf("the screen has %q", got)
 	}
 }
+
+// What leaves the line does so also behind other keys, and is known by the key
+// that it was.
+func TestKeysThatLeaveTheLine(t *testing.T) {
+	for _, tt := range []struct {
+		typed, got string
+		key        byte
+	}{
+		{"\x1b", "\x03", escKey},
+		{"/st\x1d", "/st\x03", commandKey},
+		{"\x03", "\x03", leaveKey},
+		{"\x04", "\x04", endKey},
+		{"\x1b[A", "\x1b[A", 'A'},
+		{"/stop\r/quit", "/stop\r", '\r'},
+	} {
+		p, buf := new(prompt), make([]byte, 20)
+		n, err := promptKeys{&keys{line: []byte(tt.typed)}, p}.Read(buf)
+		if got := string(buf[:n]); got != tt.got || p.key != tt.key || err != nil {
+			t.Errorf("of %q the line reads %q, and the key was %q, %v; want %q and %q", tt.typed, got, p.key, err, tt.got, tt.key)
+		}
+	}
+}
