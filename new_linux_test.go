@@ -96,6 +96,18 @@ func TestStopOfAnInterruptedSession(t *testing.T) {
 	}
 }
 
+// A program is run instead of the profile's; the profile stays that of the
+// session.
+func TestAProgramOfAProfile(t *testing.T) {
+	dir := shortStore(t)
+	if got := hold(t, dir, "", "run", "--name", "it", "--profile", "claude", "--", "echo", "hello"); got.Status != 0 || got.Stdout != "hello\r\n" {
+		t.Errorf("run = %+v", got)
+	}
+	if v := shown(t, dir, "it"); v.Profile != "claude" || v.Argv[0] != "echo" {
+		t.Errorf("the session is of %q and runs %q", v.Profile, v.Argv)
+	}
+}
+
 func TestWhatCannotBeMade(t *testing.T) {
 	dir := shortStore(t)
 	startServerProcess(t, "", dir)

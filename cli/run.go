@@ -68,7 +68,7 @@ func parseRun(args []string, stdout io.Writer) (*runCommand, error) {
 	fs.BoolVar(&r.latest, "continue", false, "go on with the newest session that nobody has, of this folder or else of all; with --copy of any")
 	fs.BoolVar(&r.copy, "copy", false, "go on in a copy of that session; it stays as it is, also while somebody else has it")
 	fs.StringVar(&r.name, "name", "", "a `name` for the new session")
-	fs.StringVar(&r.profile, "profile", "", "the `profile` of a new session, such as shell or claude")
+	fs.StringVar(&r.profile, "profile", "", "the `profile` of a new session, such as shell or claude; a program is run instead of the profile's")
 	var err error
 	r.argv, err = ParseFlags(fs, args, `holdfast run [flags] [-- PROGRAM ARGUMENTS...]
 
@@ -101,8 +101,6 @@ func (r *runCommand) check() error {
 		return Usage("a session that goes on has its profile already", "give --profile without --resume and --continue, or with --copy")
 	case target && !r.copy && r.name != "":
 		return Usage("a session that goes on has its name already", "give --name without --resume and --continue, or with --copy")
-	case r.profile != "" && len(r.argv) > 0:
-		return Usage("--profile and a program exclude each other", "give one of them")
 	}
 	return nil
 }
