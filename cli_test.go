@@ -125,6 +125,7 @@ func TestCommandsDoTheSameWithAndWithoutAServer(t *testing.T) {
 		{args: []string{"show", "per%cent ?#", "--json"}},
 		{args: []string{"show", damaged}},
 		{[]string{"show", "none"}, 1, "holdfast: there is no session \"none\"; holdfast ls lists them\n"},
+		{[]string{"show", "dmeo"}, 1, "holdfast: there is no session \"dmeo\"; did you mean \"demo\"?\n"},
 		{[]string{"show", "0Badc0d"}, 1, "holdfast: there is no session \"0Badc0d\"; the beginning of an id counts from 8 characters on; holdfast ls lists them\n"},
 		{[]string{"show", store.NewID()}, 1, "holdfast: there is no session"},
 		{[]string{"show", "twin"}, 1, "holdfast: \"twin\" fits 2 sessions: "},
@@ -365,23 +366,6 @@ func TestCommandsLeaveAHeldSessionAlone(t *testing.T) {
 	}
 	if now := shown(t, dir, id); now.State != "running" {
 		t.Errorf("held session afterwards = %+v", now)
-	}
-}
-
-// A mistyped --store is told, and not made.
-func TestNoStoreIsMadeForWhatNeedsOne(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "x")
-	want := said{1, "", fmt.Sprintf("holdfast: there is no store in %q yet; holdfast serve and holdfast run make one, or give another --store\n", dir)}
-	for _, args := range []string{
-		"ls", "show a", "new -- cat", "start a", "fork a", "attach", "send a b", "wait a", "rename a b", "stop a", "rm a", "export a --raw", "doctor",
-		"run --resume a", "run --continue", "run --continue --copy", "serve --listen 127.0.0.1:0 --resume a", "serve --listen 127.0.0.1:0 --continue",
-	} {
-		if got := hold(t, dir, "", strings.Fields(args)...); got != want {
-			t.Errorf("holdfast %s = %+v, want %+v", args, got, want)
-		}
-		if _, err := os.Stat(dir); err == nil {
-			t.Fatalf("holdfast %s has made a store", args)
-		}
 	}
 }
 

@@ -143,6 +143,18 @@ func guessed(name string) string {
 		return "holdfast ls lists the sessions"
 	case "create":
 		return "holdfast new makes a session of the server, holdfast run one in this terminal"
+	case "detach":
+		return "Ctrl-] and /detach leaves a session that runs on, as closing the terminal does"
+	case "exec", "type", "input":
+		return "holdfast send types into a session, holdfast new -- PROGRAM runs a program in a new one"
+	case "inspect":
+		return "holdfast show prints what is known of a session"
+	case "watch", "follow", "tail":
+		return "holdfast attach --read-only follows a session"
+	case "rewind":
+		return "holdfast fork --turn makes a copy that ends before a turn, holdfast show --turns lists them"
+	case "switch":
+		return "holdfast attach joins another session; Ctrl-] and /switch gives a session another profile"
 	}
 	return ""
 }
@@ -189,7 +201,7 @@ func report(stderr io.Writer, err error) int {
 func printHelp(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs := flag.NewFlagSet("help", flag.ContinueOnError)
 	man := fs.Bool("man", false, "print the manual page, for man -l")
-	words, err := cli.ParseWords(fs, args, "holdfast help [COMMAND] [flags]\n\nLists the commands, or prints the help of one.", stdout)
+	words, err := cli.ParseWords(fs, args, "holdfast help [COMMAND]\n       holdfast help --man\n\nLists the commands, or prints the help of one, or the manual page of all.", stdout)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,6 +68,15 @@ var unrunnable = []struct {
 	{"status", "holdfast: unknown command \"status\"; holdfast show prints what is known of a session, holdfast ls lists them all\n"},
 	{"list", "holdfast: unknown command \"list\"; holdfast ls lists the sessions\n"},
 	{"create", "holdfast: unknown command \"create\"; holdfast new makes a session of the server, holdfast run one in this terminal\n"},
+	{"detach", "holdfast: unknown command \"detach\"; Ctrl-] and /detach leaves a session that runs on, as closing the terminal does\n"},
+	{"exec x ls", "holdfast: unknown command \"exec\"; holdfast send types into a session, holdfast new -- PROGRAM runs a program in a new one\n"},
+	{"inspect x", "holdfast: unknown command \"inspect\"; holdfast show prints what is known of a session\n"},
+	{"watch x", "holdfast: unknown command \"watch\"; holdfast attach --read-only follows a session\n"},
+	{"rewind x 1", "holdfast: unknown command \"rewind\"; holdfast fork --turn makes a copy that ends before a turn, holdfast show --turns lists them\n"},
+	{"switch x", "holdfast: unknown command \"switch\"; holdfast attach joins another session; Ctrl-] and /switch gives a session another profile\n"},
+	{"sned x y", "holdfast: unknown command \"sned\"; did you mean \"send\"?\n"},
+	{"serve --listen 7172", "holdfast: --listen \"7172\" has no address; did you mean 127.0.0.1:7172?\n"},
+	{"serve --listen :x", "holdfast: --listen \":x\": lookup tcp/x: unknown port; it must be like 127.0.0.1:7070\n"},
 	{"ls --ids --json", "holdfast: --ids and --json exclude each other; give one of them\n"},
 	{"ls --json=maybe", "holdfast: --json \"maybe\" is neither true nor false; give the flag alone\n"},
 	{"export --raw a --json -o -", "holdfast: export --json needs -o; standard output has what the session printed; give a file for that\n"},
@@ -111,6 +123,24 @@ func TestCommandLinesThatCannotBeRun(t *testing.T) {
 		status := report(&stderr, run(t.Context(), strings.Fields(tt.args), &stdout, &stderr))
 		if status != 2 || stderr.String() != tt.want || stdout.Len() > 0 {
 			t.Errorf("holdfast %s: status %d, stderr %q, stdout %q; want 2 and %q", tt.args, status, &stderr, &stdout, tt.want)
+		}
+	}
+}
+
+// A mistyped --store is told, and not made.
+func TestNoStoreIsMadeForWhatNeedsOne(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x")
+	hint := map[bool]string{false: "holdfast serve and holdfast run make one", true: "without --resume and --continue one is made"}
+	for _, args := range []string{
+		"ls", "show a", "new -- cat", "start a", "fork a", "attach", "send a b", "wait a", "rename a b", "stop a", "rm a", "export a --raw", "doctor", "run --resume a", "run --continue", "run --continue --copy", "serve --listen 127.0.0.1:0 --resume a", "serve --listen 127.0.0.1:0 --continue",
+	} {
+		goesOn := strings.Contains(args, "--resume") || strings.Contains(args, "--continue")
+		want := said{1, "", fmt.Sprintf("holdfast: there is no store in %q yet; %s, or give another --store\n", dir, hint[goesOn])}
+		if got := hold(t, dir, "", strings.Fields(args)...); got != want {
+			t.Errorf("holdfast %s = %+v, want %+v", args, got, want)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Fatalf("holdfast %s has made a store", args)
 		}
 	}
 }

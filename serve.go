@@ -41,7 +41,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if f.resume != "" || f.latest {
-		if err := cli.CheckStore(f.store); err != nil {
+		if err := cli.CheckStore(f.store, cli.NothingToResume); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func begin(ctl *session.Controller, f *serveFlags) error {
 		return resumeNewest(ctl)
 	case len(f.argv) > 0:
 		_, err := ctl.New(session.Spec{Argv: f.argv})
-		return err
+		return cli.Explain("", err)
 	}
 	return nil
 }

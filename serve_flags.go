@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"holdfast/cli"
@@ -62,6 +63,9 @@ func parseServe(args []string, stdout io.Writer) (*serveFlags, error) {
 	}
 	if f.store, err = cli.StoreDir(f.store); err != nil {
 		return nil, err
+	}
+	if listen != "" && strings.Trim(listen, "0123456789") == "" {
+		return nil, cli.Usage(fmt.Sprintf("--listen %.64q has no address", listen), fmt.Sprintf("did you mean 127.0.0.1:%.64s?", listen))
 	}
 	f.listen, err = net.ResolveTCPAddr("tcp", listen)
 	if err != nil {

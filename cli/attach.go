@@ -54,9 +54,9 @@ command line; /detach leaves. A session that another process has, such as holdfa
 // joined is the session that attach means.
 func joined(ctx context.Context, h host, words []string) (session.View, error) {
 	if len(words) > 0 {
-		v, err := h.find(ctx, words[0])
+		v, err := called(ctx, h, words[0])
 		if err != nil {
-			return v, Explain(words[0], err)
+			return v, err
 		}
 		if isOwn(&v) {
 			return v, ownError(&v)

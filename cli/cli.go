@@ -84,7 +84,7 @@ func (c *command) findStore() (err error) {
 	if c.store, err = StoreDir(c.store); err != nil {
 		return err
 	}
-	return CheckStore(c.store)
+	return CheckStore(c.store, "holdfast serve and holdfast run make one")
 }
 
 // controller opens the store in this process. The caller must Close it.

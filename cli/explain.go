@@ -52,6 +52,14 @@ func Explain(ref string, err error) error {
 	case errors.Is(err, session.ErrLive):
 		return fmt.Errorf("session %.64q is live already; holdfast attach %s joins it", ref, commandText([]string{ref}))
 	}
+	return inWords(err)
+}
+
+// inWords calls a program that cannot be run by the word of the command line.
+func inWords(err error) error {
+	if refuses(err, "argv") && !strings.Contains(err.Error(), "not UTF-8") { // that may be of an argument
+		return errors.New("program" + strings.TrimPrefix(err.Error(), "argv"))
+	}
 	return err
 }
 
@@ -64,11 +72,21 @@ func noSession(ref, hint string) error {
 	return fmt.Errorf("there is no session %.64q; %s", ref, hint)
 }
 
+// called returns the session that ref means, or says to the person at the
+// terminal why there is none, and which one may have been meant.
+func called(ctx context.Context, h host, ref string) (session.View, error) {
+	v, err := h.find(ctx, ref)
+	if errors.Is(err, store.ErrNotFound) {
+		return v, noSession(ref, DidYouMean(ref, sessionWords(ctx, h), "holdfast ls lists them"))
+	}
+	return v, Explain(ref, err)
+}
+
 // spelled adds to the refusal of a profile the one that was meant, if one is
 // near.
 func spelled(ctx context.Context, h host, profile string, err error) error {
 	if !refuses(err, "profile") {
-		return err
+		return inWords(err)
 	}
 	known, _ := h.profiles(ctx)
 	if hint := DidYouMean(profile, known, ""); hint != "" {

@@ -190,24 +190,28 @@ func DidYouMean(typed string, known []string, otherwise string) string {
 	return fmt.Sprintf("did you mean %q?", best)
 }
 
-// distance is how many bytes must be put in, taken out or replaced to turn a
-// into b.
+// distance is how many bytes must be put in, taken out, replaced or swapped with
+// the next to turn a into b.
 func distance(a, b string) int {
+	var before []int // the row before row
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
-			cost := corner
+			cost := row[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			corner = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				cost = min(cost, before[j-1]+1)
+			}
+			next[j+1] = min(cost, next[j]+1, row[j+1]+1)
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }
@@ -215,10 +219,14 @@ func distance(a, b string) int {
 // StoreDefault describes what StoreDir chooses, for the help of commands.
 const StoreDefault = "else $HOLDFAST_STORE, $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast"
 
-// CheckStore fails where no store is, for who wants what is in one.
-func CheckStore(dir string) error {
+// NothingToResume is the hint of who is to go on with a session.
+const NothingToResume = "without --resume and --continue one is made"
+
+// CheckStore fails where no store is, for who wants what is in one. The hint
+// says what makes one.
+func CheckStore(dir, hint string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no store in %.200q yet; holdfast serve and holdfast run make one, or give another --store", dir)
+		return fmt.Errorf("there is no store in %.200q yet; %s, or give another --store", dir, hint)
 	}
 	return nil
 }

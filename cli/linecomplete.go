@@ -31,8 +31,10 @@ func (f *front) completions(line string) (words []string, from int) {
 }
 
 // sessionWords are the ids of the sessions, and the names that are one word.
-func (f *front) sessionWords(ctx context.Context) []string {
-	views, _ := f.h.list(ctx)
+func (f *front) sessionWords(ctx context.Context) []string { return sessionWords(ctx, f.h) }
+
+func sessionWords(ctx context.Context, h host) []string {
+	views, _ := h.list(ctx)
 	var words []string
 	for _, v := range views {
 		if v.Name != "" && Plain(v.Name) == v.Name && !strings.ContainsAny(v.Name, ` '"\`) {

@@ -60,9 +60,9 @@ Starts the program of a session that has none again, on the store's server. What
 		return err
 	}
 	defer server.close()
-	v, err := server.find(ctx, words[0])
+	v, err := called(ctx, server, words[0])
 	if err != nil {
-		return Explain(words[0], err)
+		return err
 	}
 	started, err := server.start(ctx, v.ID)
 	if err != nil {
@@ -96,9 +96,9 @@ Without a server the copy is made and no program is started: holdfast run --resu
 		return err
 	}
 	defer b.close()
-	v, err := b.find(ctx, words[0])
+	v, err := called(ctx, b, words[0])
 	if err != nil {
-		return Explain(words[0], err)
+		return err
 	}
 	var made session.View
 	if here, ok := b.(local); ok {

@@ -32,7 +32,7 @@ with a dash comes behind "--".`).withJSON()
 		return err
 	}
 	defer b.close()
-	v, err := b.find(ctx, words[0])
+	v, err := called(ctx, b, words[0])
 	if err == nil {
 		v, err = b.rename(ctx, v.ID, words[1])
 	}

@@ -42,7 +42,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer ctl.Close()
 	f := newFront(ctx, local{ctl}, holds)
-	start, err := r.begin(ctl, f)
+	start, err := r.begin(ctx, ctl, f)
 	if err != nil {
 		return spelled(ctx, f.h, r.profile, err)
 	}
@@ -82,7 +82,7 @@ n ended it. Ctrl-] opens a command line. Another process cannot write the sessio
 	}
 	r.store, err = StoreDir(r.store)
 	if err == nil && (r.resume != "" || r.latest) {
-		err = CheckStore(r.store)
+		err = CheckStore(r.store, NothingToResume)
 	}
 	return r, err
 }
@@ -107,7 +107,7 @@ func (r *runCommand) check() error {
 
 // begin starts the session that the command line asks for. It returns where
 // its output begins in the log.
-func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err error) {
+func (r *runCommand) begin(ctx context.Context, ctl *session.Controller, f *front) (start int64, err error) {
 	if r.resume == "" && !r.latest {
 		s := session.Spec{Argv: r.argv, Name: r.name, Profile: r.profile}
 		if cols, rows := f.tty.size(); cols > 0 {
@@ -116,7 +116,7 @@ func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err 
 		f.view, err = ctl.New(s)
 		return 0, err
 	}
-	old, err := r.target(ctl)
+	old, err := r.target(ctx, ctl)
 	if err != nil {
 		return 0, err
 	}
@@ -140,14 +140,9 @@ func (r *runCommand) begin(ctl *session.Controller, f *front) (start int64, err 
 }
 
 // target is the session that the command line means.
-func (r *runCommand) target(ctl *session.Controller) (session.View, error) {
+func (r *runCommand) target(ctx context.Context, ctl *session.Controller) (session.View, error) {
 	if r.resume != "" {
-		id, err := ctl.Resolve(r.resume)
-		if err != nil {
-			return session.View{}, Explain(r.resume, err)
-		}
-		v, err := ctl.Get(id)
-		return v, Explain(r.resume, err)
+		return called(ctx, local{ctl}, r.resume)
 	}
 	views, err := ctl.List(session.Filter{})
 	if err != nil {

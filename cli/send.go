@@ -41,9 +41,9 @@ TEXT that begins with a dash comes behind "--".`).withJSON()
 		return err
 	}
 	defer b.close()
-	v, err := b.find(ctx, words[0])
+	v, err := called(ctx, b, words[0])
 	if err != nil {
-		return Explain(words[0], err)
+		return err
 	}
 	receipt, err := b.input(ctx, v.ID, in, stream)
 	if e, ok := errors.AsType[*leasefs.HeldError](err); ok {

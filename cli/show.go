@@ -28,9 +28,9 @@ go on below, and what was entered is cut.`).withJSON()
 		return err
 	}
 	defer b.close()
-	v, err := b.find(ctx, words[0])
+	v, err := called(ctx, b, words[0])
 	if err != nil {
-		return Explain(words[0], err)
+		return err
 	}
 	if *turns {
 		return c.showTurns(ctx, b, words[0], v.ID, stdout)

@@ -23,7 +23,7 @@ Ends the program of a session. The session stays, with its output. One without a
 		return err
 	}
 	defer b.close()
-	v, err := b.find(ctx, words[0])
+	v, err := called(ctx, b, words[0])
 	if err == nil {
 		v, err = b.stop(ctx, v.ID)
 	}
@@ -55,9 +55,9 @@ another process holds is left alone.`).withJSON()
 	views := make([]session.View, 0, len(words))
 	seen := make(map[string]bool)
 	for _, ref := range words {
-		v, err := b.find(ctx, ref)
+		v, err := called(ctx, b, ref)
 		if err != nil {
-			return Explain(ref, err)
+			return err
 		}
 		if !seen[v.ID] {
 			seen[v.ID] = true

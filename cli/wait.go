@@ -93,9 +93,9 @@ func (c *command) ask(ctx context.Context, ref string, w waitFor) (r session.Wai
 		return r, err
 	}
 	defer b.close()
-	v, err := b.find(ctx, ref)
+	v, err := called(ctx, b, ref)
 	if err != nil {
-		return r, Explain(ref, err)
+		return r, err
 	}
 	if v.State == session.Unreadable {
 		return r, Explain(ref, store.ErrDamaged)
