@@ -270,6 +270,10 @@ func TestEscLeavesNoSessionThatHasEnded(t *testing.T) {
 			m.see(" " + name + " is stopped, with signal HUP; /resume ")
 			m.see("leaves\r\nholdfast> ")
 		}
+		m.press("/sessions\r")
+		m.see(" sessions  \r\n")
+		m.press("\x1b")
+		m.see("leaves\r\nholdfast> ")
 		m.press("/resume " + name + "\r")
 		m.see("[the program was started again]\r\nready")
 		m.press("\x1d")

@@ -94,7 +94,7 @@ func (f *front) commandLine(ctx context.Context, message string) (left bool, err
 
 // askOn asks for lines and does what they say. An error comes with quit.
 func (f *front) askOn(ctx context.Context) (move, error) {
-	for {
+	for shown := f.view.ID; ; {
 		line, err := f.ask.line(promptText)
 		if ctx.Err() != nil {
 			return quit, context.Cause(ctx)
@@ -102,27 +102,23 @@ func (f *front) askOn(ctx context.Context) (move, error) {
 		if err != nil && f.keys.gone() {
 			return quit, hangup
 		}
-		words, bad := splitWords(line)
-		switch {
-		case (err != nil || line == "") && goesOn(&f.view):
-			return goBack, nil
-		case err != nil && (f.ask.key == leaveKey || f.ask.key == endKey):
-			words = []string{"quit"}
-		case err != nil || line == "": // there is nothing to lead back to
-			f.ask.say(wayOn(&f.view))
-			continue
+		next := stay
+		switch words, bad := splitWords(line); {
+		case err != nil && (f.ask.key == leaveKey || f.ask.key == endKey) && !goesOn(&f.view):
+			next, err = f.command(ctx, []string{"quit"})
+		case err != nil || line == "":
+			next, err = goBack, nil
 		case bad != nil:
-			f.ask.say(bad.Error())
-			continue
-		case len(words) == 0:
-			continue
+			err = bad
+		case len(words) > 0:
+			next, err = f.command(ctx, words)
 		}
-		next, err := f.command(ctx, words)
-		if err != nil {
+		switch {
+		case err != nil:
 			f.ask.say(err.Error())
-			continue
-		}
-		if next != stay {
+		case next == goBack && f.view.ID == shown && !goesOn(&f.view): // there is nothing to lead back to
+			f.ask.say(wayOn(&f.view))
+		case next != stay:
 			return next, nil
 		}
 	}

@@ -23,9 +23,9 @@ func (f *front) cmdSessions(ctx context.Context, _ []string) (move, error) {
 	switch {
 	case err != nil:
 		return stay, err
-	case v == nil && goesOn(&f.view):
+	case v == nil:
 		return goBack, nil
-	case v == nil || !f.mayStart(v):
+	case !f.mayStart(v):
 		return stay, nil
 	}
 	return f.goTo(ctx, v)
@@ -120,9 +120,6 @@ func (f *front) cmdNew(ctx context.Context, args []string) (move, error) {
 }
 
 func (f *front) cmdClear(context.Context, []string) (move, error) {
-	if !goesOn(&f.view) {
-		return stay, errors.New(wayOn(&f.view))
-	}
 	f.cleared = true
 	return goBack, nil
 }
