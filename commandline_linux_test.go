@@ -111,6 +111,8 @@ func TestCommandsThatGoNowhere(t *testing.T) {
 	s.see("unknown command \"/frk\"; did you mean \"/fork\"?\nholdfast>")
 	s.keys("/resume nosuch", "Enter")
 	s.see("there is no session \"nosuch\"; /sessions lists them\nholdfast>")
+	s.keys("/new -- nosuch", "Enter")
+	s.see("> /new -- nosuch\nprogram \"nosuch\": no such program\nholdfast>")
 	s.keys("/resume 2e2d", "Enter")
 	s.see("there is no session \"2e2d\"; the beginning of an id counts from 8 characters on; /sessions lists them\nholdfast>")
 	s.keys("/resume dmo", "Enter")
