@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -41,21 +40,17 @@ Prints a script for a shell, which then completes commands, flags and the names 
 }
 
 // printCandidates prints what may be the last of the words of a command line,
-// each of which is quoted as it was typed. The first line is "files" if that is
-// for the shell to say, else "words".
+// each of which is quoted as it was typed. The first line is "files" or
+// "commands" if those are for the shell to say, else "words".
 func printCandidates(ctx context.Context, typed []string, stdout io.Writer) error {
 	words := make([]string, len(typed))
 	for i, w := range typed {
 		words[i] = unquote(w)
 	}
 	last := words[len(words)-1]
-	all, files := nextWords(ctx, words[:len(words)-1], last)
-	if files {
-		_, err := fmt.Fprintln(stdout, "files")
-		return err
-	}
+	all, kind := nextWords(ctx, words[:len(words)-1], last)
 	var b strings.Builder
-	b.WriteString("words\n")
+	b.WriteString(kind + "\n")
 	for _, c := range all {
 		if strings.HasPrefix(c.Word, last) {
 			b.WriteString(c.Word + "\t" + c.About + "\n")
@@ -65,21 +60,24 @@ func printCandidates(ctx context.Context, typed []string, stdout io.Writer) erro
 	return err
 }
 
-// nextWords returns what may come after the words of a command line, or that
-// it is a file. Typed is the beginning of it.
-func nextWords(ctx context.Context, before []string, typed string) (all []cli.Candidate, files bool) {
+// nextWords returns what may come after the words of a command line, and of
+// which kind it is: those of a kind but "words" are for the shell to say. Typed
+// is the beginning of it.
+func nextWords(ctx context.Context, before []string, typed string) (all []cli.Candidate, kind string) {
 	if len(before) == 0 {
-		return commandWords(), false
+		return commandWords(), "words"
 	}
 	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == before[0] })
 	if i < 0 {
-		return nil, false
+		return nil, "words"
 	}
 	c := commands()[i]
 	l := readLine(cli.Flags(c.run), before[1:])
 	switch {
-	case l.program:
-		return nil, true
+	case c.args == "PROGRAM" && l.behind == 0:
+		return nil, "commands"
+	case l.behind >= 0:
+		return nil, "files"
 	case l.wants != nil:
 		return flagValues(ctx, l, typed)
 	case strings.HasPrefix(typed, "-"):
@@ -88,15 +86,15 @@ func nextWords(ctx context.Context, before []string, typed string) (all []cli.Ca
 			all = append(all, cli.Candidate{Word: cli.FlagWord(f), About: text})
 		}
 	case c.args == "COMMAND" && l.words == 0:
-		return commandWords(), false
+		return commandWords(), "words"
 	case c.args == "SHELL" && l.words == 0:
 		for _, shell := range slices.Sorted(maps.Keys(shellScripts)) {
 			all = append(all, cli.Candidate{Word: shell})
 		}
 	case sessionWords[c.args] != nil && (l.words == 0 || c.args == "ID..."):
-		return cli.Sessions(ctx, l.store, typed, sessionWords[c.args]), false
+		return cli.Sessions(ctx, l.store, typed, sessionWords[c.args]), "words"
 	}
-	return all, false
+	return all, "words"
 }
 
 // sessionWords are the words for a session that a command takes, one or more,
@@ -112,16 +110,16 @@ func commandWords() (all []cli.Candidate) {
 
 // A line is what was typed of a command line behind the command.
 type line struct {
-	flags   []*flag.Flag // that the command has
-	words   int          // that are neither flags nor their values
-	wants   *flag.Flag   // whose value comes next, or nil
-	store   string       // value of --store
-	program bool         // "--" was there
+	flags  []*flag.Flag // that the command has
+	words  int          // that are neither flags nor their values
+	wants  *flag.Flag   // whose value comes next, or nil
+	store  string       // value of --store
+	behind int          // words behind "--"; -1 without that
 }
 
 func readLine(flags []*flag.Flag, typed []string) line {
-	l := line{flags: flags}
-	for _, w := range typed {
+	l := line{flags: flags, behind: -1}
+	for i, w := range typed {
 		name, value, whole := strings.Cut(strings.TrimLeft(w, "-"), "=")
 		switch {
 		case l.wants != nil:
@@ -130,7 +128,7 @@ func readLine(flags []*flag.Flag, typed []string) line {
 			}
 			l.wants = nil
 		case w == "--":
-			l.program = true
+			l.behind = len(typed) - i - 1
 			return l
 		case !strings.HasPrefix(w, "-"):
 			l.words++
@@ -155,14 +153,14 @@ func (l line) withValue(name string) *flag.Flag {
 }
 
 // flagValues goes by the word that the help of the flag has for its value.
-func flagValues(ctx context.Context, l line, typed string) (all []cli.Candidate, files bool) {
-	kind, _ := flag.UnquoteUsage(l.wants)
+func flagValues(ctx context.Context, l line, typed string) (all []cli.Candidate, kind string) {
+	value, _ := flag.UnquoteUsage(l.wants)
 	var values []string
-	switch kind {
+	switch value {
 	case "file", "folder":
-		return nil, true
+		return nil, "files"
 	case "session": // to go on with
-		return cli.Sessions(ctx, l.store, typed, cli.Past), false
+		return cli.Sessions(ctx, l.store, typed, cli.Past), "words"
 	case "profile":
 		values = cli.Profiles(ctx, l.store)
 	case "state":
@@ -170,12 +168,15 @@ func flagValues(ctx context.Context, l line, typed string) (all []cli.Candidate,
 	case "level":
 		values = []string{"debug", "info", "warn", "error"}
 	case "list":
-		values = []string{"exit", "idle", "quiet", "match"}
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		for _, v := range []string{"exit", "idle", "quiet", "match"} {
+			values = append(values, before+v)
+		}
 	}
 	for _, v := range values {
 		all = append(all, cli.Candidate{Word: v})
 	}
-	return all, false
+	return all, "words"
 }
 
 // inHome is the folder that a shell takes "~/" for.

@@ -24,7 +24,13 @@ _holdfast() {
 			COMPREPLY+=("$line")
 		done
 	} < <("${COMP_WORDS[0]/#\~/$HOME}" completion words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-	[[ $kind == files ]] && compopt -o default 2>/dev/null
+	if [[ $kind == commands ]]; then
+		while IFS= read -r line; do
+			printf -v line %q "$line"
+			COMPREPLY+=("$line")
+		done < <(compgen -c -- "$cur")
+	fi
+	[[ $kind != words ]] && compopt -o default 2>/dev/null
 	return 0
 }
 complete -F _holdfast holdfast
@@ -38,6 +44,9 @@ _holdfast() {
 	lines=("${(@f)$("${words[1]/#\~/$HOME}" completion words "${(@)words[2,CURRENT]}" 2>/dev/null)}")
 	if [[ $lines[1] == files ]]; then
 		_files
+		return
+	elif [[ $lines[1] == commands ]]; then
+		_command_names -e
 		return
 	fi
 	for line in "${(@)lines[2,-1]}"; do
@@ -62,6 +71,9 @@ function __holdfast_words
 	set -l lines ($program completion words $before "$current" 2>/dev/null)
 	if test "$lines[1]" = files
 		__fish_complete_path "$current"
+		return
+	else if test "$lines[1]" = commands
+		__fish_complete_command
 		return
 	end
 	set -e lines[1]

@@ -104,7 +104,10 @@ func completions(dir string, ids map[string]string) []completion {
 		{"fork|m", "make"},
 		{"fork|make|--", "--json --name --store --turn"},
 		{"new|m", ""},
-		{"new|--|", "files"},
+		{"new|--|", "commands"},
+		{"run|--name|x|--|ba", "commands"},
+		{"run|--|bash|", "files"},
+		{"send|on|--|", "files"},
 		{"new|--cwd|", "files"},
 		{"new|--profile|", "claude codex gemini opencode shell"},
 		{"new|--profile|cl", "claude"},
@@ -133,9 +136,10 @@ func completions(dir string, ids map[string]string) []completion {
 		{"serve|--log-level|", "debug info warn error"},
 		{"serve|--resume|m", "make"},
 		{"serve|--store|", "files"},
-		{"serve|--|", "files"},
+		{"serve|--|", "commands"},
 		{"export|make|-o|x", "files"},
 		{"wait|make|--for|", "exit idle quiet match"},
+		{"wait|make|--for|exit,i", "exit,idle"},
 		{"wait|make|--timeout|", ""},
 		{"completion|", "bash fish zsh"},
 		{"completion|bash|", ""},
@@ -154,9 +158,9 @@ func TestWhatMayComeNext(t *testing.T) {
 		switch {
 		case tt.want == "two words":
 			want = []string{tt.want}
-		case tt.want == "files":
-			if kind != "files" || got != nil {
-				t.Errorf("after %q: %s %q, want files", tt.typed, kind, got)
+		case tt.want == "files" || tt.want == "commands":
+			if kind != tt.want || got != nil {
+				t.Errorf("after %q: %s %q, want %s", tt.typed, kind, got, tt.want)
 			}
 			continue
 		}
@@ -214,10 +218,13 @@ func TestShellsComplete(t *testing.T) {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
+			if err := os.WriteFile(filepath.Join(home, "nightjar"), []byte("#!/bin/sh\necho flown away\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
 			cmd := exec.CommandContext(t.Context(), shell, args...)
 			cmd.Dir = home
 			cmd.Env = []string{
-				"HOME=" + home, "PATH=" + filepath.Dir(buildHoldfast(t)) + ":" + os.Getenv("PATH"), "HOLDFAST_STORE=" + dir,
+				"HOME=" + home, "PATH=" + filepath.Dir(buildHoldfast(t)) + ":" + home + ":" + os.Getenv("PATH"), "HOLDFAST_STORE=" + dir,
 				"TERM=xterm", "LANG=C.UTF-8", "PS1=ready> ",
 			}
 			tm := onTerminal(t, cmd)
@@ -249,6 +256,8 @@ func TestShellsComplete(t *testing.T) {
 			}
 			tm.press("holdfast ls --store fol\t\r")
 			tm.see("NAME")
+			tm.press("holdfast run -- nightj\t\r")
+			tm.see("flown away")
 			if _, err := os.Stat(filepath.Join(home, "pwned")); err == nil {
 				t.Error("a name was run")
 			}

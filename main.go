@@ -48,7 +48,7 @@ func main() {
 // A command is one word after "holdfast".
 type command struct {
 	name  string
-	args  string // words that complete it: "", those of sessionWords, "COMMAND" or "SHELL"
+	args  string // words that complete it: "", those of sessionWords, "COMMAND", "SHELL" or "PROGRAM", behind "--"
 	short string // for the list of commands
 	holds bool   // it has programs, which it ends in order whatever signal comes
 	run   func(ctx context.Context, args []string, stdout, stderr io.Writer) error
@@ -56,9 +56,9 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"serve", "", "run the server: sessions over HTTP", true, serve},
-		{"run", "", "run a program in a session on this terminal, without a server", true, cli.Run},
-		{"new", "", "run a program in a new session of the server", false, cli.New},
+		{"serve", "PROGRAM", "run the server: sessions over HTTP", true, serve},
+		{"run", "PROGRAM", "run a program in a session on this terminal, without a server", true, cli.Run},
+		{"new", "PROGRAM", "run a program in a new session of the server", false, cli.New},
 		{"start", "PAST ID", "start the program of a session again, on the server", false, cli.Start},
 		{"fork", "ID", "make a copy of a session, which goes on by itself", false, cli.Fork},
 		{"attach", "LIVE ID", "join a session of the server in this terminal", false, cli.Attach},
@@ -70,7 +70,7 @@ func commands() []command {
 		{"stop", "LIVE ID", "end the program of a session", false, cli.Stop},
 		{"rm", "ID...", "remove sessions with their output", false, cli.Remove},
 		{"export", "ID", "write what a session has printed", false, cli.Export},
-		{"acp", "", "let an editor drive sessions, on standard input and output", true, serveACP},
+		{"acp", "PROGRAM", "let an editor drive sessions, on standard input and output", true, serveACP},
 		{"doctor", "", "look for damage in the store, and repair what is safe", false, cli.Doctor},
 		{"completion", "SHELL", "print what makes a shell complete our commands", false, printCompletion},
 		{"version", "", "print the version", false, printVersion},
