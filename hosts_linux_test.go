@@ -70,6 +70,9 @@ func TestHostsShareAStore(t *testing.T) {
 		watcher := b.onTerminal(t, store, "attach", id)
 		watcher.see("ready")
 		watcher.press("not typed\r")
+		watcher.see("only watches: session is in use by pid ")
+		watcher.see("holdfast> ")
+		watcher.press("\x1b")
 		ts.doTCP("POST", "/input", "hello\r", bearer(p.token)...)
 		watcher.see("hello\r\n")
 		if log := b.hold(store, "", "export", "--raw", id).Stdout; log != "ready\r\nhello\r\n" {

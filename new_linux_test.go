@@ -120,6 +120,8 @@ func TestWhatCannotBeMade(t *testing.T) {
 		{"new -- no-such-program", `program "no-such-program": no such program`},
 		{"run -- no-such-program", `program "no-such-program": no such program`},
 		{"serve --listen 127.0.0.1:0 --store " + t.TempDir() + " -- no-such-program", `program "no-such-program": no such program`},
+		{"start itt", `there is no session "itt"; did you mean "it"?`},
+		{"run --resume itt", `there is no session "itt"; did you mean "it"?`},
 		{"start none", `there is no session "none"; holdfast ls lists them`},
 		{"fork none", `there is no session "none"; holdfast ls lists them`},
 		{"fork it --turn 1", `turn "1": no such turn; the log has none; holdfast show it --turns lists what was entered`},

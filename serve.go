@@ -93,7 +93,7 @@ func (f *serveFlags) serveStore(ctx context.Context, st *store.Store, super *sup
 		return err
 	}
 	defer ctl.Close()
-	if err := begin(ctl, f); err != nil {
+	if err := begin(ctx, ctl, f); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -171,7 +171,7 @@ func watchLease(ctx context.Context, lease *leasefs.Lease, end context.CancelCau
 }
 
 // begin makes the store true, and starts what the command line names.
-func begin(ctl *session.Controller, f *serveFlags) error {
+func begin(ctx context.Context, ctl *session.Controller, f *serveFlags) error {
 	if _, err := ctl.Profiles(); err != nil {
 		return err
 	}
@@ -180,11 +180,11 @@ func begin(ctl *session.Controller, f *serveFlags) error {
 	}
 	switch {
 	case f.resume != "":
-		id, err := ctl.Resolve(f.resume)
+		v, err := cli.Called(ctx, ctl, f.resume)
 		if err != nil {
-			return cli.Explain(f.resume, err)
+			return err
 		}
-		_, err = ctl.Resume(id)
+		_, err = ctl.Resume(v.ID)
 		return cli.Explain(f.resume, err)
 	case f.latest:
 		return resumeNewest(ctl)

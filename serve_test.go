@@ -243,9 +243,12 @@ func TestAPortInUse(t *testing.T) {
 }
 
 func TestResumeOfWhatIsNotThere(t *testing.T) {
-	_, err := runServe(t, t.TempDir(), "--resume", "nothing")
-	if want := `there is no session "nothing"; holdfast ls lists them`; err == nil || err.Error() != want {
-		t.Errorf("error = %v, want %q", err, want)
+	dir, _ := namedSessions(t, "anything")
+	for ref, hint := range map[string]string{"nowhere": "holdfast ls lists them", "anythign": `did you mean "anything"?`} {
+		_, err := runServe(t, dir, "--resume", ref)
+		if want := fmt.Sprintf("there is no session %q; %s", ref, hint); err == nil || err.Error() != want {
+			t.Errorf("error = %v, want %q", err, want)
+		}
 	}
 }
 

@@ -82,6 +82,12 @@ func called(ctx context.Context, h host, ref string) (session.View, error) {
 	return v, Explain(ref, err)
 }
 
+// Called returns the session of a controller that ref means, or says as the
+// commands do why there is none.
+func Called(ctx context.Context, ctl *session.Controller, ref string) (session.View, error) {
+	return called(ctx, local{ctl}, ref)
+}
+
 // spelled adds to the refusal of a profile the one that was meant, if one is
 // near.
 func spelled(ctx context.Context, h host, profile string, err error) error {

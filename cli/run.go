@@ -142,7 +142,7 @@ func (r *runCommand) begin(ctx context.Context, ctl *session.Controller, f *fron
 // target is the session that the command line means.
 func (r *runCommand) target(ctx context.Context, ctl *session.Controller) (session.View, error) {
 	if r.resume != "" {
-		return called(ctx, local{ctl}, r.resume)
+		return Called(ctx, ctl, r.resume)
 	}
 	views, err := ctl.List(session.Filter{})
 	if err != nil {
