@@ -130,14 +130,17 @@ func TestCommandLinesThatCannotBeRun(t *testing.T) {
 // A mistyped --store is told, and not made.
 func TestNoStoreIsMadeForWhatNeedsOne(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x")
+	t.Setenv("HOLDFAST_STORE", dir)
 	hint := map[bool]string{false: "holdfast serve and holdfast run make one", true: "without --resume and --continue one is made"}
 	for _, args := range []string{
 		"ls", "show a", "new -- cat", "start a", "fork a", "attach", "send a b", "wait a", "rename a b", "stop a", "rm a", "export a --raw", "doctor", "run --resume a", "run --continue", "run --continue --copy", "serve --listen 127.0.0.1:0 --resume a", "serve --listen 127.0.0.1:0 --continue",
 	} {
 		goesOn := strings.Contains(args, "--resume") || strings.Contains(args, "--continue")
-		want := said{1, "", fmt.Sprintf("holdfast: there is no store in %q yet; %s, or give another --store\n", dir, hint[goesOn])}
-		if got := hold(t, dir, "", strings.Fields(args)...); got != want {
-			t.Errorf("holdfast %s = %+v, want %+v", args, got, want)
+		want := fmt.Sprintf("holdfast: there is no store in %q yet; %s, or give another --store\n", dir, hint[goesOn])
+		var stdout, stderr bytes.Buffer
+		status := report(&stderr, run(t.Context(), strings.Fields(args), &stdout, &stderr))
+		if status != 1 || stderr.String() != want || stdout.Len() > 0 {
+			t.Errorf("holdfast %s: status %d, stderr %q, stdout %q; want 1 and %q", args, status, &stderr, &stdout, want)
 		}
 		if _, err := os.Stat(dir); err == nil {
 			t.Fatalf("holdfast %s has made a store", args)
