@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,6 +130,16 @@ func TestWhatCannotBeMade(t *testing.T) {
 	} {
 		if got := hold(t, dir, "", strings.Fields(tt.args)...); got != (said{1, "", "holdfast: " + tt.want + "\n"}) {
 			t.Errorf("holdfast %s = %+v, want %q", tt.args, got, tt.want)
+		}
+	}
+}
+
+func TestResumeOfWhatIsNotThere(t *testing.T) {
+	dir, _ := namedSessions(t, "anything")
+	for ref, hint := range map[string]string{"nowhere": "holdfast ls lists them", "anythign": `did you mean "anything"?`} {
+		_, err := runServe(t, dir, "--resume", ref)
+		if want := fmt.Sprintf("there is no session %q; %s", ref, hint); err == nil || err.Error() != want {
+			t.Errorf("error = %v, want %q", err, want)
 		}
 	}
 }

@@ -242,16 +242,6 @@ func TestAPortInUse(t *testing.T) {
 	}
 }
 
-func TestResumeOfWhatIsNotThere(t *testing.T) {
-	dir, _ := namedSessions(t, "anything")
-	for ref, hint := range map[string]string{"nowhere": "holdfast ls lists them", "anythign": `did you mean "anything"?`} {
-		_, err := runServe(t, dir, "--resume", ref)
-		if want := fmt.Sprintf("there is no session %q; %s", ref, hint); err == nil || err.Error() != want {
-			t.Errorf("error = %v, want %q", err, want)
-		}
-	}
-}
-
 func TestContinueResumesTheNewestSessionOfThisFolder(t *testing.T) {
 	dir, here, elsewhere := filepath.Join(t.TempDir(), "store"), t.TempDir(), t.TempDir()
 	t.Chdir(here)
