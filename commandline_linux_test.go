@@ -265,11 +265,12 @@ func TestEscLeavesNoSessionThatHasEnded(t *testing.T) {
 	for name, args := range map[string][]string{"it": {"attach", "it"}, "own": {"run", "--name", "own", "--", "sh", "-c", "echo ready; exec cat"}} {
 		m := holdfastOnTerminal(t, dir, args...)
 		m.see("ready")
+		id := shown(t, dir, name).ID[:8]
 		m.press("\x1d")
 		m.see("/help lists the commands, Esc leads back\r\n")
 		for _, keys := range []string{"/stop\r", "\x1b", "\r", "\x1d", "/clear\r"} {
 			m.press(keys)
-			m.see(" " + name + " is stopped, with signal HUP; /resume ")
+			m.see("\r\n" + id + " " + name + " is stopped, with signal HUP; /resume ") // on a line of its own
 			m.see("leaves\r\nholdfast> ")
 		}
 		m.press("/sessions\r")

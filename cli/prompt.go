@@ -51,6 +51,7 @@ func (p *prompt) line(text string) (string, error) {
 	p.SetPrompt(text)
 	line, err := p.ReadLine()
 	if err != nil {
+		io.WriteString(p.screen, "\r\n") // what is said next does not stand behind it
 		p.renew(p.History)
 	}
 	return line, err
