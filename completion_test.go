@@ -24,11 +24,9 @@ var hostile = []string{
 	"p~/x", "q=x:y@z", "r{a,b}", "s%s%n", "t[ab]?", "u$HOME", `v\`, "w^x", "x -- -y", "y,", "z--",
 }
 
-// namedSessions makes a store with a session for each name, and returns their
-// ids.
-func namedSessions(t *testing.T, names ...string) (dir string, ids map[string]string) {
+// openController opens a store in the test's process. The caller must Close it.
+func openController(t *testing.T, dir string) *session.Controller {
 	t.Helper()
-	dir = t.TempDir()
 	st, err := store.Open(dir, store.Options{Boot: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +35,15 @@ func namedSessions(t *testing.T, names ...string) (dir string, ids map[string]st
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ctl
+}
+
+// namedSessions makes a store with a session for each name, and returns their
+// ids.
+func namedSessions(t *testing.T, names ...string) (dir string, ids map[string]string) {
+	t.Helper()
+	dir = t.TempDir()
+	ctl := openController(t, dir)
 	defer ctl.Close()
 	ids = make(map[string]string)
 	for _, name := range names {
@@ -52,14 +59,7 @@ func namedSessions(t *testing.T, names ...string) (dir string, ids map[string]st
 // keepOne keeps a session live until the test ends.
 func keepOne(t *testing.T, dir, name string) (id string) {
 	t.Helper()
-	st, err := store.Open(dir, store.Options{Boot: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctl, err := session.Open(session.Config{Store: st, Front: "test", ShutdownGrace: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctl := openController(t, dir)
 	t.Cleanup(func() { ctl.Close() })
 	v, err := ctl.Create(session.Spec{Name: name, Argv: []string{"cat"}})
 	if err != nil {

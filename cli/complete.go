@@ -43,9 +43,9 @@ func FlagWord(f *flag.Flag) string {
 const completionTime = 2 * time.Second
 
 // Sessions returns the words that mean a session of the store in dir, which is
-// chosen as by StoreDir, of those that fit: its name if no other session has that, else its id.
-// If no name begins with what was typed, the ids of all that fit are among them.
-// Without a store there are none.
+// chosen as by StoreDir, of those that fit: its name if no other session has
+// that, else its id. If no name begins with what was typed, the ids of all that
+// fit are among them. Without a store there are none.
 //
 // Names that are nothing to type are left out: those with control characters,
 // and those that would be taken for a flag.

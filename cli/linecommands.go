@@ -86,12 +86,7 @@ func (f *front) cmdSwitch(ctx context.Context, args []string) (move, error) {
 		return stay, fmt.Errorf("/switch needs a profile: %s", strings.Join(names, ", "))
 	}
 	next, err := f.moved(f.h.switchTo(ctx, f.view.ID, session.SwitchSpec{Profile: args[0]}))
-	if refuses(err, "profile") {
-		if hint := DidYouMean(args[0], f.profileWords(ctx), ""); hint != "" {
-			err = fmt.Errorf("there is no profile %.64q; %s", args[0], hint)
-		}
-	}
-	return next, err
+	return next, spelled(ctx, f.h, args[0], err)
 }
 
 // moved shows the session that a command has made.
