@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,7 +20,7 @@ func TestCommandsTellThatTheServerIsFrozen(t *testing.T) {
 	p := startServerProcess(t, "", dir)
 	const told = "holdfast: the store's server does not answer; waiting for it; Ctrl-C leaves\r\n"
 	for _, args := range [][]string{{"ls", "--ids"}, {"new", "--", "cat"}} {
-		p.Process.Signal(syscall.SIGSTOP)
+		freeze(t, p.Process.Pid)
 		m := holdfastOnTerminal(t, dir, args...)
 		m.see(told)
 		p.Process.Signal(syscall.SIGCONT)
@@ -26,7 +28,7 @@ func TestCommandsTellThatTheServerIsFrozen(t *testing.T) {
 			t.Errorf("holdfast %q: status %d, %q", args, status, m.out)
 		}
 	}
-	p.Process.Signal(syscall.SIGSTOP)
+	freeze(t, p.Process.Pid)
 	defer p.Process.Signal(syscall.SIGCONT)
 	m := holdfastOnTerminal(t, dir, "ls")
 	m.see(told)
@@ -54,4 +56,20 @@ func TestCommandsTellThatTheServerIsFrozen(t *testing.T) {
 	if err := script.Wait(); err != nil {
 		t.Errorf("the script: %v", err)
 	}
+}
+
+// freeze stops a process, and returns when none of its threads runs any more.
+func freeze(t *testing.T, pid int) {
+	t.Helper()
+	syscall.Kill(pid, syscall.SIGSTOP)
+	eventually(t, "the stop of all threads", func() bool {
+		stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, path := range stats {
+			stat, err := os.ReadFile(path)
+			if err == nil && !strings.Contains(string(stat), ") T ") {
+				return false
+			}
+		}
+		return len(stats) > 0
+	})
 }
